@@ -403,7 +403,7 @@ def test_one_label_in_a_class():
     assert model.voter_summary()["auc"].isna().all()
     bound = model.certificate_
     assert (bound.kind, bound.error_lower, bound.error_upper) == ("void", 0, 1)
-    assert not model.auto_label(max_error=0.5).is_sure.any()
+    assert model.auto_label(max_error=0.5).needs_review.all()
 
 
 def test_four_labels_and_no_unlabeled_rows():

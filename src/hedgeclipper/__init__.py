@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     )
     from hedgeclipper.bounds.audit import audit
     from hedgeclipper.bounds.audit_answers import Audit
+    from hedgeclipper.bounds.auto_labels import AutoLabels
     from hedgeclipper.bounds.certificate import Certificate
     from hedgeclipper.bounds.class_rates import ClassRates
     from hedgeclipper.bounds.intervals import lower_bounds
     from hedgeclipper.bounds.random_sample import Sample, draw_sample
-    from hedgeclipper.bounds.tested_predictions import AutoLabels
     from hedgeclipper.classifier import HedgeClipperClassifier
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
     from hedgeclipper.persistence import ModelFileError, load, save
-    from hedgeclipper.report.displays import AutoLabelDisplay, VoterDisplay
+    from hedgeclipper.report.displays import PlanDisplay, VoterDisplay
     from hedgeclipper.report.page import write_report
     from hedgeclipper.voters.classifiers import VoterFailedWarning, default_estimators
     from hedgeclipper.votes.aggregator import VoteAggregator
@@ -56,13 +56,13 @@ _HOME = {
     "audit": "bounds.audit",
     "Sample": "bounds.random_sample",
     "draw_sample": "bounds.random_sample",
-    "AutoLabels": "bounds.tested_predictions",
+    "AutoLabels": "bounds.auto_labels",
     "Certificate": "bounds.certificate",
     "Contradiction": "game.solution",
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "classifier",
     "ShiftWarning": "base.semi_supervised",
-    "AutoLabelDisplay": "report.displays",
+    "PlanDisplay": "report.displays",
     "VoterDisplay": "report.displays",
     "write_report": "report.page",
     "VoterFailedWarning": "voters.classifiers",
@@ -79,7 +79,6 @@ _HOME = {
 __all__ = [
     "AgreementWarning",
     "Audit",
-    "AutoLabelDisplay",
     "AutoLabels",
     "Certificate",
     "ClassRates",
@@ -94,6 +93,7 @@ __all__ = [
     "NeverPredictedWarning",
     "NoHeldOutRowsWarning",
     "NoUnlabeledRowsWarning",
+    "PlanDisplay",
     "Sample",
     "SemiSupervisedSplit",
     "ShiftWarning",

@@ -429,6 +429,7 @@ class HedgeClipperClassifier(
             others,
             given.y_labeled,
             n_unlabeled=self.n_unlabeled_,
+            predicted=self._classes_of(tested),
             caveat=caveat,
             digest=(digest - digest_rows(held.X)) % MODULUS,
         )
@@ -467,6 +468,7 @@ class HedgeClipperClassifier(
             predictor.uncertainties(raw),
             given.y_labeled,
             n_unlabeled=self.n_unlabeled_,
+            predicted=self._classes_of(tested),
             own_uncertainties=own,
             center=float(np.mean(centers)) if centers and given.has_unlabeled else None,
             caveat=USED_LABELS,

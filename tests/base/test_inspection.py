@@ -89,7 +89,7 @@ def test_tested_predictions_are_those_of_the_certificate(models, kind):
     model = models[kind]
     found = model.tested_predictions_
     assert found.certificate(model.confidence_level) == model.certificate_
-    wanted = model.auto_label(max_error=0.3, confidence_level=0.8)
+    wanted = model.auto_label(0.3, among="automatic", confidence_level=0.8)
     assert found.surest(0.3, 0.8).coverage == pytest.approx(wanted.coverage)
 
 

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
+from hedgeclipper.bounds.auto_labels import AutoLabels, accept_in_file
 from hedgeclipper.bounds.intervals import proportion_bounds
-from hedgeclipper.bounds.tested_predictions import AutoLabels, TestedPredictions
+from hedgeclipper.bounds.plan import make_plan
+from hedgeclipper.bounds.tested_predictions import TestedPredictions
 
 
 def make_rule(rng, n_tested=400, n_unlabeled=3000, scale=1.0):
@@ -35,7 +37,9 @@ def test_what_is_said_of_the_sure_rows_is_the_exact_test_of_them():
     below = rule.uncertainties <= found.threshold
     n_sure = int((rule.unlabeled_uncertainties <= found.threshold).sum())
     _, upper = proportion_bounds(rule.wrong[below].sum(), below.sum(), n_sure, 0.05)
-    assert found.error_upper == upper <= 0.05
+    n_errors, n_below = rule.wrong[below].sum(), below.sum()
+    together = (n_errors + upper * n_sure) / (n_below + n_sure)
+    assert found.error_upper == pytest.approx(together) <= 0.05
     assert (found.n_errors, found.n_tested) == (rule.wrong[below].sum(), below.sum())
     assert found.coverage == n_sure / 3000
 
@@ -81,14 +85,66 @@ def test_without_a_label_nothing_is_sure_nor_known():
     assert rule.surest(0.9, 0.5).n_needed == 1
 
 
-def test_a_sentence_says_what_it_is_worth():
-    known = {"labels": np.zeros(10), "max_error": 0.05, "confidence_level": 0.95, "reason": ""}
-    counts = {"error_upper": 0.04, "n_errors": 1, "n_tested": 120}
-    some = AutoLabels(**known, is_sure=np.arange(10) < 4, kind="guarantee", **counts, n_needed=0)
-    assert str(some) == (
-        "4 of 10 rows (40.0%) can be labeled automatically with at most 5% of them wrong: "
-        "guaranteed with 95% confidence (1 error on 120 tested labels)"
+def some_labels(n_review=6, **changes):
+    known = {
+        "labels": np.zeros(10),
+        "needs_review": np.arange(10) < n_review,
+        "review_order": np.arange(n_review),
+        "max_error": 0.05,
+        "among": "file",
+        "confidence_level": 0.95,
+        "kind": "guarantee",
+        "reason": "",
+        "n_rows": 30,
+        "error_upper": 0.04,
+        "automatic_error_upper": 0.3,
+        "baseline": 0.24,
+        "majority_class": "no",
+        "n_errors": 1,
+        "n_tested": 120,
+        "n_needed": 0,
+    }
+    return AutoLabels(**(known | changes))
+
+
+def test_sentences_say_what_is_known_of_the_file():
+    assert str(some_labels()) == (
+        "4 of 10 rows need no review. If the other 6 are labeled by hand, at most 5% of all 30 "
+        "labels are wrong: guaranteed with 95% confidence. (Among the 4 at most 30.0%; always "
+        "guessing no: 24.0%)"
     )
-    counts |= {"n_tested": 20}
-    none = AutoLabels(**known, is_sure=np.zeros(10, bool), kind="estimate", **counts, n_needed=76)
-    assert "at least 76 labels are needed to test it, there are 20" in str(none)
+    assert (
+        some_labels(0)
+        .describe()
+        .startswith(
+            "10 of 10 rows need no review. At most 5% of all 30 labels are wrong: guaranteed"
+        )
+    )
+    guess = some_labels(kind="estimate", reason="rows differ", among="automatic").describe()
+    assert "At most 5% of these and the 120 tested rows that are as certain are wrong" in guess
+    assert guess.endswith("It is no guarantee, since rows differ.")
+    none = some_labels(10, n_needed=59, n_tested=20)
+    assert str(none) == (
+        "all 10 rows need review for at most 5% wrong: at least 59 random test labels are needed; "
+        "there are 20"
+    )
+    assert some_labels(10).describe().endswith("1 error among the 120 least uncertain test rows")
+
+
+def test_an_error_that_the_most_frequent_class_keeps_is_noted():
+    assert some_labels(max_error=0.24).is_trivial
+    assert "always guessing no would be allowed, too" in some_labels(max_error=0.3).describe()
+    assert not some_labels(max_error={"yes": 0.3}).is_trivial
+    assert "allowed, too" not in some_labels().describe()
+
+
+def test_a_plan_counts_the_rows_that_auto_label_leaves():
+    rule, _ = make_rule(np.random.default_rng(1))
+    plan = make_plan(rule, 0.9, [0.01, 0.05, 0.1, 0.9], more=[200])
+    by_hand = [3000 - accept_in_file(rule, one, 0.9).n_accepted for one in plan.max_errors]
+    assert plan.n_by_hand.tolist() == by_hand
+    assert plan.n_by_hand[-1] == 0
+    assert plan.n_by_hand_with_more[200][-1] == 200
+    # twice the labels prove more: what they cost is less than what they save where much is left
+    assert plan.n_by_hand_with_more[200][1] < plan.n_by_hand[1] + 200
+    assert plan.rows()[0] == (0.01, by_hand[0], plan.n_by_hand_with_more[200][0])

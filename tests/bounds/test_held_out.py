@@ -25,8 +25,10 @@ from hedgeclipper import (
     save,
 )
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, hold_out_rows
+from hedgeclipper.bounds.auto_labels import accept_in_file
 from hedgeclipper.bounds.intervals import proportion_bounds
-from hedgeclipper.bounds.tested_predictions import draw_held_out
+from hedgeclipper.bounds.tested_predictions import TestedPredictions, draw_held_out
+from hedgeclipper.bounds.whole_file import allowed_errors, error_limit, least_tested
 
 N_LABELED, N_ROWS = 120, 600
 TABLES = ["trees", "own"]
@@ -137,10 +139,10 @@ def test_marked_rows_are_the_unlabeled_ones(kind):
     held = np.flatnonzero(marks)[HELD]
     assert model.certificate_.n_errors == np.sum(model.predict(X[held]) != y[held])
     np.testing.assert_array_equal(model.transduction_[marks], y[marks])
-    found, again = model.auto_label(max_error=MAX_ERROR), model.auto_label(X[~marks], MAX_ERROR)
+    found, again = model.auto_label(max_error=MAX_ERROR), model.auto_label(MAX_ERROR, X[~marks])
     np.testing.assert_array_equal(found.labels, model.predict(X[~marks]))
     assert again.kind == "guarantee"
-    np.testing.assert_array_equal(again.is_sure, found.is_sure)
+    np.testing.assert_array_equal(again.needs_review, found.needs_review)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -154,7 +156,7 @@ def test_without_unlabeled_rows_the_bound_is_for_new_rows(kind):
     assert (found.n_errors, found.n_tested) == (k, 60)
     assert found.error_upper == pytest.approx(beta.ppf(0.95, k + 1, 60 - k))
     np.testing.assert_array_equal(model.transduction_, y[:N_LABELED])
-    assert model.auto_label(X[N_LABELED:], MAX_ERROR).kind == "guarantee"
+    assert model.auto_label(MAX_ERROR, X[N_LABELED:]).kind == "guarantee"
     assert model.auto_label(max_error=MAX_ERROR).labels.size == 0
 
 
@@ -226,7 +228,7 @@ def test_rows_elsewhere_give_what_memory_gives(kind, form, tmp_path):
     np.testing.assert_allclose(
         model.predict_proba(again), theirs.predict_proba(rest), atol=1e-4 if kind == "own" else 1e-6
     )
-    auto, wanted = model.auto_label(again, MAX_ERROR), theirs.auto_label(max_error=MAX_ERROR)
+    auto, wanted = model.auto_label(MAX_ERROR, again), theirs.auto_label(max_error=MAX_ERROR)
     assert auto.kind == wanted.kind == "guarantee"
     np.testing.assert_array_equal(auto.labels, wanted.labels)
     assert auto.coverage == pytest.approx(wanted.coverage, abs=0.01)
@@ -270,7 +272,7 @@ def test_the_default_holds_nothing_out(kind):
     assert found.error_lower <= found.error <= found.error_upper
     auto = model.auto_label(max_error=2 * MAX_ERROR)
     assert auto.kind == "estimate"
-    assert auto.is_sure.any()
+    assert not auto.needs_review.all()
 
 
 @pytest.mark.parametrize("kind", TABLES)
@@ -305,7 +307,9 @@ def test_levels_and_errors_that_are_none(kind):
         estimator(kind).auto_label()
     model = fitted(kind)
     for max_error in (0, 1, 5, np.nan, "0.05", None):
-        with pytest.raises(ValueError, match=r"max_error must lie strictly between 0 and 1\. Got"):
+        with pytest.raises(
+            ValueError, match=r"max_error must lie strictly between 0 and 1, as 0.05 for 5%\. Got"
+        ):
             model.auto_label(max_error=max_error)
     for level in (0, 1, 95, None):
         with pytest.raises(ValueError, match="'confidence_level' parameter must lie strictly"):
@@ -397,7 +401,7 @@ def test_a_sample_of_rows_in_files_is_of_unlabeled_and_not_of_held_out_ones(tmp_
     uncertainties = 1.0 - model.predict_proba(frame[N_LABELED:]).max(axis=1)
     assert found.unlabeled_uncertainties.size < 100 < found.n_unlabeled == N_ROWS - N_LABELED
     assert np.isin(found.unlabeled_uncertainties.round(9), uncertainties.round(9)).all()
-    assert model.auto_label(tmp_path / "rows.parquet", max_error=0.4).kind == "guarantee"
+    assert model.auto_label(0.4, tmp_path / "rows.parquet").kind == "guarantee"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -430,47 +434,111 @@ def test_as_many_rows_of_the_same_mean_uncertainty_are_other_rows(kind):
     """The rows of the fit, but for one that is there twice in place of its like."""
     model = fitted(kind, confidence_level=0.9)
     rows = problem(kind)[0][N_LABELED:]
-    assert model.auto_label(rows[::-1], max_error=MAX_ERROR).kind == "guarantee"
+    assert model.auto_label(MAX_ERROR, rows[::-1]).kind == "guarantee"
     other = rows.copy()
     other[0] = other[1]
-    assert model.auto_label(other, max_error=MAX_ERROR).kind == "estimate"
+    assert model.auto_label(MAX_ERROR, other).kind == "estimate"
 
 
 # Automatic labels.
 
 
+def rule_of(kind, n_classes, model):
+    """Held-out errors, and uncertainties of held-out and of unlabeled rows."""
+    X, y = problem(kind, n_classes)
+    uncertainties = 1 - model.predict_proba(X).max(axis=1)
+    wrong = model.predict(X[HELD]) != y[HELD]
+    return X, wrong, uncertainties[HELD], uncertainties[N_LABELED:]
+
+
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("kind", KINDS)
-def test_sure_rows_are_those_of_the_exact_test(kind, n_classes):
-    """The held-out rows that are as sure test them."""
+def test_the_file_is_tested_by_the_held_out_rows(kind, n_classes):
+    """Accepted are rows before the first wrong test row that is not allowed."""
+    model = fitted(kind, n_classes, confidence_level=0.9)
+    max_error = 0.1 if n_classes == 2 else 0.3
+    found = model.auto_label(max_error, confidence_level=0.8)
+    assert (found.kind, found.reason, found.confidence_level) == ("guarantee", "", 0.8)
+    X, wrong, tested, others = rule_of(kind, n_classes, model)
+    np.testing.assert_array_equal(found.labels, model.predict(X[N_LABELED:]))
+    allowed = allowed_errors(540, 60, error_limit(max_error, 600), 0.2)
+    first = np.sort(tested[wrong])[allowed] if wrong.sum() > allowed else np.inf
+    is_tied = np.isclose(others, first, atol=1e-9)
+    np.testing.assert_array_equal(found.needs_review[~is_tied], others[~is_tied] > first)
+    assert found.coverage > 0
+    assert found.n_rows == 600
+    assert found.error_upper <= max_error
+    left = round(found.error_upper * 600)
+    assert found.automatic_error_upper == pytest.approx(left / np.sum(~found.needs_review))
+    assert np.all(np.diff(others[found.review_order]) <= 1e-9)
+    np.testing.assert_array_equal(np.sort(found.review_order), np.flatnonzero(found.needs_review))
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("kind", KINDS)
+def test_automatic_labels_alone_are_tested_together_with_rows_as_certain(kind, n_classes):
     model = fitted(kind, n_classes, confidence_level=0.9)
     max_error = MAX_ERROR if n_classes == 2 else 0.6
-    found = model.auto_label(max_error=max_error, confidence_level=0.8)
-    assert (found.kind, found.reason, found.confidence_level) == ("guarantee", "", 0.8)
-    X, y = problem(kind, n_classes)
-    np.testing.assert_array_equal(found.labels, model.predict(X[N_LABELED:]))
-    uncertainties = 1 - model.predict_proba(X).max(axis=1)
-    assert found.is_sure.any()
-    limit = uncertainties[N_LABELED:][found.is_sure].max()
-    first_unsure = uncertainties[N_LABELED:][~found.is_sure].min(initial=1.0)
-    assert limit < first_unsure
-    # the threshold lies between these, and may be the uncertainty of a held-out row
-    tested = HELD[np.argsort(uncertainties[HELD])][: found.n_tested]
-    assert np.sum(uncertainties[HELD] <= limit - 1e-12) <= found.n_tested
-    assert uncertainties[tested].max() < first_unsure
-    k = np.sum(model.predict(X[tested]) != y[tested])
-    assert found.n_errors == k
-    _, upper = proportion_bounds(k, tested.size, found.is_sure.sum(), 0.2)
-    assert found.error_upper == pytest.approx(upper)
-    assert upper <= max_error
+    found = model.auto_label(max_error, among="automatic", confidence_level=0.8)
+    assert (found.kind, found.among) == ("guarantee", "automatic")
+    _, wrong, tested, others = rule_of(kind, n_classes, model)
+    sure = ~found.needs_review
+    assert sure.any()
+    assert others[sure].max() < others[~sure].min(initial=1.0)
+    order = np.argsort(tested)[: found.n_tested]
+    assert found.n_errors == wrong[order].sum()
+    _, upper = proportion_bounds(found.n_errors, found.n_tested, sure.sum(), 0.2)
+    together = (found.n_errors + upper * sure.sum()) / (found.n_tested + sure.sum())
+    assert found.automatic_error_upper == pytest.approx(together)
+    assert together <= max_error
+    assert found.coverage <= model.auto_label(max_error, confidence_level=0.8).coverage
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_limits_per_class_hold_for_rows_predicted_to_be_of_it(kind):
+    model = fitted(kind, confidence_level=0.9)
+    found = model.auto_label({0: 0.3, 1: 0.5}, confidence_level=0.8)
+    assert found.kind == "guarantee"
+    assert {0, 1} == set(found.labels[~found.needs_review])
+    stricter = model.auto_label({0: 0.3, 1: 0.01}, confidence_level=0.8)
+    assert not np.any(stricter.labels[~stricter.needs_review] == 1)
+    assert "30% of those labeled 0 and 50% of those labeled 1 are wrong" in found.describe()
+    with pytest.raises(ValueError, match="no limit for rows predicted to be of"):
+        model.auto_label({1: 0.5})
+    with pytest.raises(ValueError, match=r"limits for \['maybe'\], which no row is predicted"):
+        model.auto_label({"maybe": 0.5, None: 0.2})
+    with pytest.raises(ValueError, match="per class go with among='file'"):
+        model.auto_label({0: 0.3, 1: 0.5}, among="automatic")
+    with pytest.raises(ValueError, match=r"among must be one of .*Got 'rows'"):
+        model.auto_label(among="rows")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_finished_files_have_too_many_errors_as_rarely_as_it_says(kind):
+    """Held-out and unlabeled rows are split anew: the fit has treated them alike."""
+    model = fitted(kind, confidence_level=0.9)
+    X, y = problem(kind)
+    pool = np.concatenate([HELD, np.arange(N_LABELED, N_ROWS)])
+    wrong = model.predict(X[pool]) != y[pool]
+    uncertainties = 1 - model.predict_proba(X[pool]).max(axis=1)
+    rng, n_broken, limit = np.random.default_rng(0), 0, 0.4 * wrong.mean()
+    for _ in range(300):
+        rows = rng.permutation(pool.size)
+        tested, rest = rows[:60], rows[60:]
+        rule = TestedPredictions(
+            wrong[tested], uncertainties[tested], uncertainties[rest], rest.size, 0.5, n_labeled=120
+        )
+        accepted = accept_in_file(rule, limit, 0.8).is_accepted[60:]
+        n_broken += np.sum(wrong[rest][accepted]) > limit * 600
+    assert n_broken <= 0.2 * 300 + 3 * np.sqrt(300 * 0.2 * 0.8)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_of_other_rows_it_is_an_estimate(kind):
     model, rows = fitted(kind, confidence_level=0.9), problem(kind)[0][N_LABELED:]
-    assert model.auto_label(rows, MAX_ERROR).kind == "guarantee"
+    assert model.auto_label(MAX_ERROR, rows).kind == "guarantee"
     for others in (rows[:-1], np.concatenate([rows[:-3], rows[:3]])):
-        found = model.auto_label(others, MAX_ERROR)
+        found = model.auto_label(MAX_ERROR, others)
         assert found.kind == "estimate"
         assert "not the unlabeled rows of the fit" in found.reason
         np.testing.assert_array_equal(found.labels, model.predict(others))
@@ -479,13 +547,14 @@ def test_of_other_rows_it_is_an_estimate(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_too_small_an_error_needs_more_labels(kind):
     found = fitted(kind, confidence_level=0.9).auto_label(max_error=0.01)
-    assert not found.is_sure.any()
-    assert found.n_needed == np.ceil(1.3 * np.log(20) / -np.log(0.99))
+    assert found.needs_review.all()
+    assert found.n_needed == least_tested(540, 6, 0.05) > 60
+    assert f"at least {found.n_needed} random test labels are needed; there are 60" in str(found)
 
 
 def test_dask_collections_cannot_be_labeled_here():
     with pytest.raises(TypeError, match=r"Got a Dask collection: pass X.compute\(\), or"):
-        fitted("own").auto_label(da.zeros((9, 6)))
+        fitted("own").auto_label(0.1, da.zeros((9, 6)))
 
 
 @pytest.mark.parametrize("kind", ["default", *KINDS])
@@ -495,7 +564,7 @@ def test_a_saved_model_can_do_it_too(kind, tmp_path):
     found, again = model.auto_label(max_error=MAX_ERROR), load(tmp_path / "model")
     assert again.certificate_ == model.certificate_
     assert again.auto_label(max_error=MAX_ERROR).kind == "guarantee"
-    np.testing.assert_array_equal(again.auto_label(max_error=MAX_ERROR).is_sure, found.is_sure)
-    theirs = again.auto_label(problem(kind, 4)[0][N_LABELED:], MAX_ERROR)
+    np.testing.assert_array_equal(again.auto_label(MAX_ERROR).needs_review, found.needs_review)
+    theirs = again.auto_label(MAX_ERROR, problem(kind, 4)[0][N_LABELED:])
     assert theirs.kind == "guarantee"
     np.testing.assert_array_equal(theirs.labels, found.labels)

@@ -7,7 +7,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hedgeclipper import AutoLabelDisplay, VoteAggregator, VoterDisplay
+from hedgeclipper import PlanDisplay, VoteAggregator, VoterDisplay
+from hedgeclipper.bounds.plan import Plan
 from tests.report.conftest import VOTES, X, Y
 
 ERRORS = [0.1, 0.2, 0.3, 0.4]
@@ -25,7 +26,7 @@ def test_a_pipeline_is_named_by_its_classifier(models):
 def test_plot_draws_again_elsewhere_and_returns_itself():
     for display in (
         VoterDisplay(np.array([0.1]), np.array([1.0])),
-        AutoLabelDisplay(np.array([0.1]), np.ones(1), "estimate", 0.95),
+        PlanDisplay(Plan(np.array([0.1]), np.ones(1, int), {}, 10, 20, 0.95)),
     ):
         ax = new_ax()
         assert display.plot(ax=ax) is display
@@ -81,35 +82,37 @@ def guaranteed():
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes", "guaranteed"])
 @pytest.mark.parametrize("level", [0.8, 0.95])
-def test_the_curve_is_the_coverage_of_auto_label(models, guaranteed, kind, level):
+def test_the_plan_has_the_rows_that_auto_label_leaves_for_review(models, guaranteed, kind, level):
     model = {**models, "guaranteed": guaranteed}[kind]
-    display = AutoLabelDisplay.from_estimator(
-        model, max_errors=ERRORS, confidence_level=level, ax=new_ax()
+    display = PlanDisplay.from_estimator(
+        model, max_errors=ERRORS, max_error=ERRORS[-1], confidence_level=level, ax=new_ax()
     )
-    for one, coverage in zip(ERRORS, display.coverages, strict=True):
-        found = model.auto_label(max_error=one, confidence_level=level)
-        assert found.coverage == pytest.approx(coverage)
-        assert found.kind == display.kind
-    assert display.coverages.max() > 0
-    np.testing.assert_array_equal(display.line_.get_xydata().T, [ERRORS, display.coverages])
-    how = "guaranteed with" if kind == "guaranteed" else "estimate at"
-    label = f"{type(model).__name__} ({how} {100 * level:g}% confidence)"
-    assert display.ax_.get_legend_handles_labels()[1] == [label]
+    for one, by_hand in zip(ERRORS, display.plan.n_by_hand, strict=True):
+        found = model.auto_label(one, confidence_level=level)
+        assert found.review_order.size == by_hand
+    np.testing.assert_array_equal(display.line_.get_xydata().T, [ERRORS, display.plan.n_by_hand])
+    labels = [f"{type(model).__name__} (an estimate)"]
+    if kind == "guaranteed":
+        labels.append(f"guaranteed with {100 * level:g}% confidence")
+    assert display.ax_.get_legend_handles_labels()[1] == labels
 
 
-def test_by_default_the_curve_ends_where_all_rows_can_be_labeled(guaranteed):
-    display = AutoLabelDisplay.from_estimator(guaranteed, confidence_level=0.9, ax=new_ax())
-    assert display.max_errors[-1] == pytest.approx(guaranteed.certificate_.error_upper)
-    assert np.all(np.diff(display.max_errors) > 0)
+def test_by_default_the_plan_ends_where_no_row_needs_review(guaranteed):
+    display = PlanDisplay.from_estimator(guaranteed, confidence_level=0.9, ax=new_ax())
+    errors = display.plan.max_errors
+    assert errors[-1] == pytest.approx(guaranteed.certificate_.error_upper)
+    assert np.all(np.diff(errors) > 0)
+    more = PlanDisplay.from_estimator(guaranteed, more=[100], ax=new_ax())
+    assert more.ax_.get_legend_handles_labels()[1][1] == "with 100 more random labels"
 
 
 def test_bad_arguments_say_what_is_wrong(models):
-    draw = AutoLabelDisplay.from_estimator
+    draw = PlanDisplay.from_estimator
     with pytest.raises(ValueError, match=r"max_errors must lie strictly between.*Got \[0.0, 0.1\]"):
         draw(models["votes"], max_errors=[0.0, 0.1])
     with pytest.raises(ValueError, match=r"'confidence_level' parameter must lie.*Got 1.5"):
         draw(models["votes"], confidence_level=1.5)
-    with pytest.raises(TypeError, match=r"AutoLabelDisplay is for Hedge.*Got GaussianNB"):
+    with pytest.raises(TypeError, match=r"PlanDisplay is for Hedge.*Got GaussianNB"):
         draw(GaussianNB().fit(X, Y))
     with pytest.raises(ValueError, match="not fitted"):
         draw(VoteAggregator())

@@ -220,31 +220,27 @@ def test_a_guarantee_is_stated_with_its_confidence(tmp_path):
     assert "It is not a guarantee" not in words
 
 
-def test_rows_to_label_automatically_are_those_of_auto_label(tmp_path):
+def test_rows_to_label_by_hand_are_those_of_auto_label(tmp_path):
     votes, gold = sure_votes()
     model = VoteAggregator(confidence_level=0.95, random_state=0).fit(votes, gold)
     page = page_of(model, tmp_path)
     words = Text(part_of(page, "auto_labels")).text
     for allowed in (0.05, 0.1):
-        found = model.auto_label(max_error=allowed)
+        found = model.auto_label(allowed)
         assert found.coverage > 0
-        cells = f"{100 * found.coverage:.1f}% {found.n_tested} {found.n_errors}"
-        assert f"{100 * allowed:.1f}% {cells}" in words
-    needed = model.auto_label(max_error=0.01).n_needed
-    assert f"1.0% 0.0% 200 0 at least {needed}" in words
-    assert "Guaranteed with 95% confidence" in words
+        assert f"{100 * allowed:.1f}% {found.review_order.size:,}" in words
+    assert "the guarantee is for one error that was chosen before" in words
     assert "<svg" in part_of(page, "auto_labels")
 
 
-def test_if_no_row_can_be_labeled_automatically_it_says_why(pages, fitted_forest, tmp_path):
-    found = fitted_forest.auto_label(max_error=0.1)
+def test_too_few_labels_to_prove_anything_are_said(pages, tmp_path):
     words = Text(part_of(pages["forest"], "auto_labels")).text
-    assert "No row can be labeled automatically with at most 10% errors" in words
-    assert f"{found.n_errors} of the {found.n_tested} surest predictions" in words
     assert "An estimate at 95% confidence, not a guarantee: its labels were used" in words
     votes, gold = sure_votes(n_labels=40)
-    page = page_of(VoteAggregator(confidence_level=0.95, random_state=0).fit(votes, gold), tmp_path)
-    assert "at least 37 labels are needed to test it, there are 20." in Text(page).text
+    model = VoteAggregator(confidence_level=0.95, random_state=0).fit(votes, gold)
+    needed = model.auto_label(0.05).n_needed
+    assert needed > 20
+    assert f"at least {needed}" in Text(part_of(page_of(model, tmp_path), "auto_labels")).text
 
 
 def test_the_comparison_describes_its_folds_and_baselines(pages):

@@ -1,7 +1,7 @@
 """How good predictions are on labeled rows, with intervals, beside the most frequent class.
 
 `LabeledScoreMixin` adds ``score`` and ``evaluate`` to the estimators: unlabeled rows do not count.
-`AutoLabelMixin` adds ``auto_label``: predictions that labels show to be sure enough.
+`AutoLabelMixin` adds ``auto_label``: predictions that need no review.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.semi_supervised import NOTHING_TO_SCORE, is_unlabeled, label_values
+from hedgeclipper.bounds.auto_labels import QUESTIONS, auto_labels, check_max_error
 from hedgeclipper.bounds.intervals import check_level, proportion_bounds
-from hedgeclipper.bounds.tested_predictions import AutoLabels, TestedPredictions
+from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.io import as_classes, split_target
 
 N_BINS = 10
@@ -321,52 +322,56 @@ class AutoLabelMixin:
 
     _tested: TestedPredictions
 
-    def auto_label(self, X=None, max_error=0.05, confidence_level=0.95):
-        """Return predictions, and which rows are so sure that few of these labels are wrong.
+    def auto_label(self, max_error=0.05, X=None, *, among="file", confidence_level=0.95):
+        """Return predictions, and which of them need review so that few labels are wrong.
 
-        Rows are ordered by their predicted probability; as many of the surest are taken as the
-        labels can prove to have at most ``max_error`` wrong ones. That is a guarantee if the model
-        was fitted with a ``confidence_level``, which holds labels out to test by, and the rows are
-        the unlabeled ones of the fit (or, if the fit had none, new rows that are drawn like the
-        labeled ones and are not among them). Otherwise it is an estimate.
+        Rows are ordered by uncertainty, and as many of the least uncertain keep their predicted
+        label as the test labels allow. If people label all others, at most ``max_error`` of the
+        labels in the whole file are wrong. That is a guarantee if the model was fitted with a
+        ``confidence_level``, which holds labels out to test by, the labels are a simple random
+        sample, and the rows are the unlabeled ones of the fit (or, if the fit had none, new rows
+        that are drawn like the labeled ones). Otherwise it is an estimate. It is for the
+        ``max_error`` that was named before the test labels were seen: of many, each holds by
+        itself.
 
         Parameters
         ----------
+        max_error : float or dict, default=0.05
+            Largest proportion of wrong labels in the finished file, between 0 and 1. A dictionary
+            has limits for classes, such as ``{"yes": 0.1, None: 0.05}``: at most 10% of the rows
+            that are predicted "yes" are wrong, and 5% of all; None may be left out if every class
+            has a limit. At least 59 random test labels are needed for 5%, and 299 for 1%.
         X : like that of ``predict``, optional
             Rows; None takes the unlabeled rows of the fit, where these are in memory.
-        max_error : float, default=0.05
-            Largest proportion of wrong labels among the sure rows, between 0 and 1. At least 76
-            held-out labels are needed for 5 % and 388 for 1 %, in practice several times as many.
+        among : {"file", "automatic"}, default="file"
+            "automatic" limits the errors among the automatic labels (and tested rows that are as
+            certain) in place of those in the file: a harder promise, which fewer rows keep.
         confidence_level : float, default=0.95
             Probability with which it holds.
 
         Returns
         -------
         AutoLabels
-            Labels of all rows, and which of them are sure.
+            Labels of all rows, and which of them need review, in what order.
         """
         check_is_fitted(self)
-        if not (isinstance(max_error, (int, float, np.number)) and 0.0 < max_error < 1.0):
-            raise ValueError(f"max_error must lie strictly between 0 and 1. Got {max_error!r}.")
+        if among not in QUESTIONS:
+            raise ValueError(f"among must be one of {QUESTIONS}. Got {among!r}.")
+        limits = check_max_error(max_error)
         check_level(confidence_level)
         if X is None:
-            labels, uncertainties = self._unlabeled_predictions()
+            labels, _ = self._unlabeled_predictions()
             rule, reason = self._tested.about(None)
         else:
             labels, uncertainties, digest = self._sure_predictions(X)
             rule, reason = self._tested.about(uncertainties, digest)
-        found = rule.surest(float(max_error), float(confidence_level))
-        return AutoLabels(
-            labels=labels,
-            is_sure=uncertainties <= found.threshold,
-            max_error=float(max_error),
+        return auto_labels(
+            rule,
+            labels,
+            max_error=limits,
+            among=among,
             confidence_level=float(confidence_level),
-            kind="estimate" if reason else "guarantee",
             reason=reason,
-            error_upper=found.error_upper,
-            n_errors=found.n_errors,
-            n_tested=found.n_tested,
-            n_needed=found.n_needed,
         )
 
     def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray, int]:

@@ -11,8 +11,8 @@ fixed without a look at the labels, the exact bound on the proportion of errors 
 are ranks among the uncertainties of labeled and unlabeled rows together. They are tested one after
 the other, from the first at which the labels could prove the bound to ever larger ones, and the
 last before the first failure is taken: so many tests in a row need no correction, since one that
-fails ends them. (That is proved for labeled and unlabeled rows together, and for the unlabeled ones
-shown by simulation.)
+fails ends them. It is proved for tested and unlabeled rows up to the threshold together, and so it
+is said of these.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from scipy.stats import mannwhitneyu
 from sklearn.utils import check_random_state
 
-from hedgeclipper.bounds.certificate import Certificate, count_errors
+from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.intervals import prediction_powered, proportion_bounds, wilson_bounds
 
 N_THRESHOLDS = 25
@@ -108,74 +108,6 @@ class SureRows:
     n_needed: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class AutoLabels:
-    """Predictions, and which of them are sure enough to be taken as they are.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_samples,)
-        Predicted class of every row.
-    is_sure : ndarray of bool of shape (n_samples,)
-        Which rows are sure enough: among these at most ``max_error`` of the labels are wrong.
-    max_error : float
-        Largest proportion of wrong labels among the sure rows.
-    confidence_level : float
-        Probability with which that holds.
-    kind : {"guarantee", "estimate"}
-        "guarantee": the labels that test it were held out, and the rows are the unlabeled ones of
-        the fit, or were drawn like them where the fit had none.
-    reason : str
-        Why it is not a guarantee, where it is not.
-    error_upper : float
-        Upper bound on the proportion of wrong labels among the sure rows, at most ``max_error``; 1
-        if no row is sure.
-    n_errors, n_tested : int
-        How many of the labeled rows that are as sure are wrong, and how many there are.
-    n_needed : int
-        Smallest number of held-out labels that could prove ``max_error``; 0 if there are enough.
-    """
-
-    labels: np.ndarray
-    is_sure: np.ndarray
-    max_error: float
-    confidence_level: float
-    kind: str
-    reason: str
-    error_upper: float
-    n_errors: int
-    n_tested: int
-    n_needed: int
-
-    @property
-    def coverage(self) -> float:
-        """Proportion of the rows that are sure."""
-        return float(np.mean(self.is_sure)) if self.is_sure.size else 0.0
-
-    def describe(self) -> str:
-        """Return how many rows are sure, and of what, in one sentence."""
-        n_sure, n_rows = int(self.is_sure.sum()), self.is_sure.size
-        what = f"with at most {100 * self.max_error:g}% of them wrong"
-        if not n_sure:
-            why = f"{self.n_errors:,} of the {self.n_tested:,} surest labels that test it are wrong"
-            if not n_rows:
-                why = "there are no rows"
-            elif self.n_needed:
-                why = f"at least {self.n_needed:,} labels are needed to test it, there are "
-                why += f"{self.n_tested:,}"
-            return f"no row can be labeled automatically {what}: {why}"
-        level = f"{100 * self.confidence_level:g}% confidence"
-        kind = "guaranteed with" if self.kind == "guarantee" else "an estimate at"
-        return (
-            f"{n_sure:,} of {n_rows:,} rows ({self.coverage:.1%}) can be labeled automatically "
-            f"{what}: {kind} {level} "
-            f"({count_errors(self.n_errors)} on {self.n_tested:,} tested labels)"
-        )
-
-    def __str__(self) -> str:
-        return self.describe()
-
-
 def _thresholds(pool: np.ndarray, first: float, least: float) -> np.ndarray:
     """Return the uncertainties at ranks from a ``first`` part of the sorted pool to all of it.
 
@@ -203,6 +135,12 @@ class TestedPredictions:
         The same for the unlabeled rows, or for some of them drawn at random.
     n_unlabeled : int
         Number of unlabeled rows; 0 if there are none, and the rule is for new rows.
+    n_labeled : int
+        Number of labeled rows of the same file, tested ones too.
+    predicted : ndarray of shape (n_tested,) or None
+        Predicted labels of the tested rows.
+    majority_class : object
+        The most frequent class of the labels.
     baseline : float
         Proportion of the labels that are not of the most frequent class.
     own_uncertainties : ndarray or None
@@ -226,6 +164,9 @@ class TestedPredictions:
     center: float | None = None
     caveat: str = ""
     digest: int | None = None
+    n_labeled: int = 0
+    predicted: np.ndarray | None = None
+    majority_class: Any = None
 
     @classmethod
     def of(
@@ -238,9 +179,23 @@ class TestedPredictions:
     ) -> TestedPredictions:
         """Return the rule, given all labels there are, for the baseline; other fields by name."""
         known.setdefault("n_unlabeled", unlabeled_uncertainties.size)
-        counts = np.unique(labels, return_counts=True)[1]
+        classes, counts = np.unique(labels, return_counts=True)
+        known |= {"majority_class": classes.tolist()[counts.argmax()], "n_labeled": labels.size}
         baseline = 1.0 - float(counts.max() / counts.sum())
         return cls(wrong, uncertainties, unlabeled_uncertainties, baseline=baseline, **known)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the file: labeled and unlabeled ones."""
+        return self.n_labeled + self.n_unlabeled
+
+    @property
+    def n_known_rows(self) -> int:
+        """The same, as far as uncertainties are known: those of a sample stand for all."""
+        known = self.unlabeled_uncertainties.size
+        if known == self.n_unlabeled:
+            return self.n_rows
+        return round(self.n_rows * known / max(self.n_unlabeled, 1))
 
     def certificate(self, confidence_level: float | None) -> Certificate:
         """Return what is known of the error on the unlabeled rows: a guarantee, or an estimate."""
@@ -295,14 +250,14 @@ class TestedPredictions:
             is_sample = self.unlabeled_uncertainties.size < self.n_unlabeled
             return self, self.caveat or (SAMPLED_ROWS if is_sample else "")
         is_known = uncertainties.size == self.n_unlabeled and digest == self.digest is not None
-        if self.n_unlabeled and not is_known:
-            return self, self.caveat or OTHER_ROWS
+        # rows that are not those of the fit are a file of their own
         rule = replace(
             self,
             unlabeled_uncertainties=uncertainties,
             n_unlabeled=uncertainties.size,
+            n_labeled=self.n_labeled if is_known else 0,
         )
-        return rule, self.caveat
+        return rule, self.caveat or ("" if is_known or not self.n_unlabeled else OTHER_ROWS)
 
     def surest(self, max_error: float, confidence_level: float) -> SureRows:
         """Return up to which uncertainty at most this proportion of the unlabeled rows is wrong.
@@ -326,6 +281,9 @@ class TestedPredictions:
             coverage = np.mean(self.unlabeled_uncertainties <= thresholds[:, None], axis=1)
             rows = np.rint(coverage * self.n_unlabeled)
         _, upper = proportion_bounds(errors, tested, rows, delta)
+        # what is proved is about the tested and the unlabeled rows up to the threshold together
+        if self.n_unlabeled:
+            upper = (errors + upper * rows) / np.maximum(tested + rows, 1)
         # of no rows none is wrong: thresholds below all unlabeled rows need no proof
         n_passed = int(np.cumprod((upper <= max_error) | (rows == 0)).sum())
         at = n_passed - 1

@@ -123,8 +123,8 @@ MaxError = Annotated[
     float | None,
     _proportion(
         "FRACTION",
-        "Label only rows that are sure enough that at most this fraction of their labels is wrong, "
-        "such as 0.05; leave others blank. A guarantee only for a model fitted with --confidence.",
+        "Mark the rows that a person must review so that at most this fraction of all labels is "
+        "wrong, such as 0.05. A guarantee only for a model fitted with --confidence.",
     ),
 ]
 

@@ -20,6 +20,7 @@ from rich.filesize import decimal
 
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base.evaluation import Evaluation, evaluate_predictions
+from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.cli.app import Evaluate, Fit, Predict, WriteReport
 from hedgeclipper.cli.output import (
     CommandError,
@@ -37,6 +38,7 @@ from hedgeclipper.cli.tables import (
     clean_labels,
     key_of_labels,
     parse_classes,
+    review_columns,
     write_table,
 )
 from hedgeclipper.cli.training_rows import (
@@ -138,7 +140,7 @@ def predict(options: Predict, output: Output) -> None:
         return map(check_finite, table.batches(names)) if in_batches else X
 
     keys = None if key is None else table.column(key)
-    facts, is_blank, counts = [], None, Counter[Any]()
+    facts, sure, counts = [], None, Counter[Any]()
     with (
         atomic_path(to, force=options.force) as draft,
         TemporaryDirectory(prefix=".", dir=draft.parent) as folder,
@@ -146,19 +148,17 @@ def predict(options: Predict, output: Output) -> None:
         raw = Path(folder, "predictions.parquet")
         n_rows = model.set_params(verbose=output.verbose).predict_to(raw, rows())
         if options.max_error is not None:
-            sure = model.auto_label(rows(), options.max_error, options.confidence_level)
-            facts, is_blank = auto_label_facts(sure, output), ~sure.is_sure
-        write_table(_finished(raw, keys, is_blank, counts), draft, to)
+            level = options.confidence_level
+            sure = model.auto_label(options.max_error, rows(), confidence_level=level)
+            facts = auto_label_facts(sure, output)
+        write_table(_finished(raw, keys, sure, counts), draft, to)
     common = counts.most_common()
-    classes = {str(label): count for label, count in common if label is not None}
+    classes = {str(label): count for label, count in common}
     output.result |= {"command": "predict", "n_rows": n_rows, "classes": classes}
     output.wrote("predictions", to)
     output.table(
         ("Prediction", "Rows", "Proportion"),
-        [
-            ("(blank)" if label is None else label, f"{count:,}", f"{count / n_rows:.1%}")
-            for label, count in common
-        ],
+        [(label, f"{count:,}", f"{count / n_rows:.1%}") for label, count in common],
     )
     output.facts([*facts, ("Predictions", f"{to}, {n_rows:,} rows")])
 
@@ -312,10 +312,10 @@ def _write_report(
 
 
 def _finished(
-    raw: Path, keys: pd.Series | None, is_blank: np.ndarray | None, counts: Counter[Any]
+    raw: Path, keys: pd.Series | None, sure: AutoLabels | None, counts: Counter[Any]
 ) -> Iterator[Any]:
-    """Yield batches of predictions with keys in front, and some left blank; count the classes."""
-    start = 0
+    """Yield batches of predictions with keys in front, and the review behind; count the classes."""
+    start, review = 0, None if sure is None else review_columns(sure)
     with pa.parquet.ParquetFile(raw) as file:
         if keys is not None and keys.name in file.schema_arrow.names:
             raise CommandError(
@@ -323,13 +323,14 @@ def _finished(
             )
         for batch in file.iter_batches():
             part = slice(start, start := start + batch.num_rows)
-            if is_blank is not None:
-                column = batch["prediction"]
-                nothing = pa.scalar(None, column.type)
-                column = pa.compute.if_else(pa.array(is_blank[part]), nothing, column)
-                batch = batch.set_column(0, "prediction", column)
             for one in pa.compute.value_counts(batch["prediction"]).to_pylist():
                 counts[one["values"]] += one["counts"]
+            if review is not None:
+                own = {name: values[part] for name, values in review.items()}
+                nothing = pa.scalar(None, batch["prediction"].type)
+                label = pa.compute.if_else(own["review"], nothing, batch["prediction"])
+                for name, values in {"label": label, **own}.items():
+                    batch = batch.append_column(name, values)
             if keys is not None:
                 batch = batch.add_column(0, keys.name, pa.array(keys[part], from_pandas=True))
             yield batch

@@ -262,8 +262,8 @@ def error_facts(model: Any, output: Output) -> list[tuple[str, str]]:
 
 def auto_label_facts(found: Any, output: Output) -> list[tuple[str, str]]:
     """Return what automatic labels are worth in lines to print, and keep it for the result."""
-    record = {name: x for name, x in vars(found).items() if name not in ("labels", "is_sure")}
-    n_sure = int(found.is_sure.sum())
-    output.result["automatic_labels"] = {"n_sure": n_sure, "coverage": found.coverage, **record}
-    why = [("No guarantee", found.reason)] if n_sure and found.reason else []
-    return [("Automatic", found.describe()), *why]
+    rows = ("labels", "needs_review", "review_order")
+    record = {name: x for name, x in vars(found).items() if name not in rows}
+    counts = {"n_review": found.review_order.size, "coverage": found.coverage}
+    output.result["automatic_labels"] = {**counts, **record}
+    return [("Automatic", found.describe())]

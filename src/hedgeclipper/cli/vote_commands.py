@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.cli.app import LabelVotes
 from hedgeclipper.cli.output import (
     CommandError,
@@ -24,6 +25,7 @@ from hedgeclipper.cli.tables import (
     labels_by_key,
     match_labels,
     parse_classes,
+    review_columns,
     texts_of,
     unique_keys,
     write_table,
@@ -64,14 +66,13 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     rates = aggregator.class_rates()
     output.result |= {**_result(aggregator, cast, known), "class_rates": vars(rates)}
     facts = [*error_facts(aggregator, output), ("Rates", rates.describe())]
-    is_blank = np.zeros(known.size, bool)
+    sure = None
     if options.max_error is not None and not known.all():
         level = options.confidence_level or 0.95
-        sure = aggregator.auto_label(cast.take(~known), options.max_error, level)
+        sure = aggregator.auto_label(options.max_error, cast.take(~known), confidence_level=level)
         facts += auto_label_facts(sure, output)
-        is_blank[~known] = ~sure.is_sure
     if to is not None:
-        labels = _label_table(aggregator, cast, y, is_blank, key)
+        labels = _label_table(aggregator, cast, y, sure, key)
         with atomic_path(to, force=force) as draft:
             write_table([labels], draft, to)
         output.wrote("labels", to)
@@ -150,16 +151,25 @@ def _result(model: VoteAggregator, votes: Votes, known: np.ndarray) -> dict[str,
 
 
 def _label_table(
-    model: VoteAggregator, votes: Votes, gold: np.ndarray, is_blank: np.ndarray, key: str
+    model: VoteAggregator, votes: Votes, gold: np.ndarray, sure: AutoLabels | None, key: str
 ) -> pa.Table:
-    """Return a table of all rows: keys, labels, whether these are gold, and probabilities."""
+    """Return a table of all rows: keys, labels, whether these are gold, and probabilities.
+
+    With automatic labels it also has which rows need review, and in what order.
+    """
     predicted, is_gold = model.predict(votes), ~missing_labels(gold)
     predicted[is_gold] = parse_classes(gold[is_gold])
     names = [f"probability_{label}" for label in model.classes_]
     probabilities = dict(zip(names, model.predict_proba(votes).T, strict=True))
-    labels = pa.array(predicted, mask=is_blank)
+    review, is_open = {}, np.zeros(is_gold.size, bool)
+    if sure is not None:
+        is_open[~is_gold] = sure.needs_review
+        places = pa.array(np.cumsum(~is_gold) - 1, mask=is_gold)  # of the rows without gold
+        order = review_columns(sure)["review_order"].take(places)
+        review = {"review": is_open, "review_order": order}
     rows = np.asarray(votes.rows).tolist()
-    return pa.table({key: rows, "label": labels, "is_gold": is_gold, **probabilities})
+    labels = pa.array(predicted, mask=is_open)
+    return pa.table({key: rows, "label": labels, "is_gold": is_gold, **review, **probabilities})
 
 
 def _print_votes(

@@ -6,6 +6,6 @@ again, and ``ax_`` and ``figure_`` are where. A section of the report is a templ
 and jinja2 are imported only when needed.
 """
 
-from hedgeclipper.report.displays import AutoLabelDisplay, VoterDisplay
+from hedgeclipper.report.displays import PlanDisplay, VoterDisplay
 
-__all__ = ["AutoLabelDisplay", "VoterDisplay"]
+__all__ = ["PlanDisplay", "VoterDisplay"]

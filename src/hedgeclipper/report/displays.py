@@ -10,6 +10,7 @@ import numpy as np
 
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.intervals import check_level
+from hedgeclipper.bounds.plan import Plan, make_plan
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.report.model import steps_in, voters_of
 
@@ -194,24 +195,19 @@ class VoterDisplay(Display):
 
 
 @dataclass(eq=False, repr=False)
-class AutoLabelDisplay(Display):
-    """Proportion of rows that can be labeled automatically, by the errors allowed among them.
+class PlanDisplay(Display):
+    """Rows to label by hand, by the errors allowed in the finished file.
 
-    It is the ``coverage`` of ``auto_label`` for many values of ``max_error``, on the unlabeled rows
-    of the fit. Each point is a test of its own and holds at the confidence level by itself: the
-    curve as a whole does not, and need not rise everywhere. Choose ``max_error`` by what errors
-    cost, not by the curve. Use `from_estimator` to make one.
+    All other rows keep their predicted labels. The curve is an estimate: each of its points would
+    hold at the confidence level by itself, but not all together. A point that is guaranteed is
+    marked. Use `from_estimator` to make one.
 
     Parameters
     ----------
-    max_errors : ndarray of shape (n_points,)
-        Largest proportion of wrong labels that is allowed among the rows labeled automatically.
-    coverages : ndarray of shape (n_points,)
-        Proportion of the rows that can be labeled automatically with so few errors.
-    kind : {"guarantee", "estimate"}
-        Whether that is guaranteed, as in ``auto_label``.
-    confidence_level : float
-        Probability with which each point holds.
+    plan : Plan
+        Errors, and rows to label by hand for each, also with more random test labels.
+    max_error : float or None
+        The error that was asked for, if it is guaranteed.
     name : str or None
         What is drawn, for the legend.
 
@@ -221,6 +217,8 @@ class AutoLabelDisplay(Display):
         Where it was drawn.
     line_ : matplotlib Line2D
         The curve.
+    point_ : matplotlib Line2D or None
+        The guaranteed point.
 
     Examples
     --------
@@ -228,19 +226,18 @@ class AutoLabelDisplay(Display):
     >>> from hedgeclipper import VoteAggregator
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.integers(0, 2, 2_000)
-    >>> votes = np.where(rng.random((2_000, 7)) < 0.8, truth[:, None], 1 - truth[:, None])
+    >>> votes = np.where(rng.random((2_000, 5)) < 0.7, truth[:, None], 1 - truth[:, None])
     >>> gold = np.where(np.arange(2_000) < 400, truth, -1)
     >>> model = VoteAggregator(confidence_level=0.95, random_state=0).fit(votes, gold)
-    >>> ax, errors = Figure().subplots(), [0.01, 0.05, 0.1]
-    >>> display = AutoLabelDisplay.from_estimator(model, max_errors=errors, ax=ax)
-    >>> display.kind, display.coverages.tolist()
-    ('guarantee', [0.0, 1.0, 1.0])
+    >>> ax = Figure().subplots()
+    >>> display = PlanDisplay.from_estimator(model, max_error=0.1, ax=ax)
+    >>> by_hand = display.plan.n_by_hand  # the more errors are allowed, the fewer rows
+    >>> bool(np.all(np.diff(by_hand) <= 0)), display.point_ is not None
+    (True, True)
     """
 
-    max_errors: np.ndarray
-    coverages: np.ndarray
-    kind: str
-    confidence_level: float
+    plan: Plan
+    max_error: float | None = None
     name: str | None = None
 
     @classmethod
@@ -248,20 +245,26 @@ class AutoLabelDisplay(Display):
         cls,
         estimator: Any,
         *,
+        max_error: float | None = None,
         max_errors: Sequence[float] | np.ndarray | None = None,
+        more: Sequence[int] = (),
         confidence_level: float = 0.95,
         name: str | None = None,
         ax: Any = None,
-    ) -> AutoLabelDisplay:
-        """Draw the curve of a fitted estimator.
+    ) -> PlanDisplay:
+        """Draw the plan of a fitted estimator, for the unlabeled rows of its fit.
 
         Parameters
         ----------
         estimator : estimator
             One of this package, or a pipeline or search that ends in one.
+        max_error : float, optional
+            The error that was named before the test labels were seen, to mark.
         max_errors : array-like of shape (n_points,), optional
-            Largest proportions of errors, each between 0 and 1. By default 40, up to where all rows
-            can be labeled automatically, but at least to 0.1 and at most to 0.5.
+            Largest proportions of errors, each between 0 and 1. By default 40, up to where no row
+            needs review, but at least to 0.1 and at most to 0.5.
+        more : sequence of int, optional
+            Numbers of further random test labels, each with a curve of its own.
         confidence_level : float, default=0.95
             Probability with which each point holds, by itself.
         name, ax
@@ -269,38 +272,46 @@ class AutoLabelDisplay(Display):
 
         Returns
         -------
-        AutoLabelDisplay
+        PlanDisplay
         """
         model = steps_in(estimator, cls.__name__)[1]
         rule, reason = model.tested_predictions_.about(None)
         check_level(confidence_level)
         if max_errors is None:
             max_errors = errors_to_try(rule.certificate(confidence_level))
+        if max_error is not None:
+            max_errors = np.union1d(max_errors, [max_error])
         max_errors = np.asarray(max_errors, dtype=float)
         if max_errors.ndim != 1 or not np.all((max_errors > 0) & (max_errors < 1)):
             raise ValueError(
                 f"max_errors must lie strictly between 0 and 1. Got {max_errors.tolist()}."
             )
-        found = [rule.surest(float(one), float(confidence_level)) for one in max_errors]
-        return cls(
-            max_errors,
-            np.array([one.coverage for one in found]),
-            kind="estimate" if reason else "guarantee",
-            confidence_level=float(confidence_level),
-            name=type(model).__name__ if name is None else name,
-        ).plot(ax)
+        plan = make_plan(rule, float(confidence_level), max_errors, more)
+        name = type(model).__name__ if name is None else name
+        return cls(plan, None if reason else max_error, name).plot(ax)
 
     def _draw(self, name: str | None) -> None:
-        level = f"{100 * self.confidence_level:g}% confidence"
-        label = f"guaranteed with {level}" if self.kind == "guarantee" else f"estimate at {level}"
+        plan, label = self.plan, "an estimate"
+        options = {"color": BLUE, "marker": ".", "markersize": 4.0}
         label = f"{name} ({label})" if name else label
-        options = {"color": BLUE, "marker": ".", "markersize": 4.0, "label": label}
-        (self.line_,) = self.ax_.plot(self.max_errors, self.coverages, **options)
+        (self.line_,) = self.ax_.plot(plan.max_errors, plan.n_by_hand, label=label, **options)
+        for (n_more, by_hand), style in zip(
+            plan.n_by_hand_with_more.items(), ("--", ":", "-."), strict=False
+        ):
+            label = f"with {n_more:,} more random labels"
+            self.ax_.plot(plan.max_errors, by_hand, style, color=GRAY, label=label)
+        self.point_ = None
+        if self.max_error is not None:
+            at = int(np.argmin(np.abs(plan.max_errors - self.max_error)))
+            label = f"guaranteed with {100 * plan.confidence_level:g}% confidence"
+            place = [plan.max_errors[at]], [plan.n_by_hand[at]]
+            ring = {"marker": "o", "markersize": 9.0, "linestyle": "", "markerfacecolor": "none"}
+            (self.point_,) = self.ax_.plot(*place, color=BLUE, label=label, **ring)
         self.ax_.set(
-            xlabel="largest proportion of errors allowed",
-            ylabel="rows labeled automatically",
-            ylim=(-0.02, 1.02),
+            xlabel="errors allowed in the finished file",
+            ylabel=f"rows to label by hand, of {plan.n_unlabeled:,}",
         )
+        self.ax_.set_ylim(bottom=0.0)
         self.ax_.set_xlim(left=0.0)
         self.ax_.legend(fontsize="small")
 

@@ -17,6 +17,8 @@ from sklearn.calibration import CalibrationDisplay
 import hedgeclipper
 from hedgeclipper.base.evaluation import evaluate_predictions
 from hedgeclipper.base.predictions import cheapest
+from hedgeclipper.bounds.auto_labels import needed_tests
+from hedgeclipper.bounds.plan import make_plan
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io.atomic import atomic_path, check_output
@@ -24,7 +26,7 @@ from hedgeclipper.io.extras import import_extra
 from hedgeclipper.report import rendering
 from hedgeclipper.report.comparison import Comparison, compare
 from hedgeclipper.report.data import ReportData, read_data
-from hedgeclipper.report.displays import BLUE, AutoLabelDisplay, VoterDisplay, errors_to_try
+from hedgeclipper.report.displays import BLUE, PlanDisplay, VoterDisplay
 from hedgeclipper.report.model import FittedModel, voters_of
 from hedgeclipper.report.rendering import count
 from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD
@@ -207,16 +209,18 @@ def _uncertain(data: ReportData, probabilities: np.ndarray) -> list[tuple[str, A
 
 
 def _auto_labels(model: FittedModel) -> dict[str, Any]:
-    """Return how many rows can be labeled automatically if few errors are allowed, and a curve."""
+    """Return how many rows people must label for a few errors of the finished file, and a curve."""
     rule, bound = model.tested_predictions_, model.certificate_
     level = bound.confidence_level or ESTIMATE_LEVEL
-    found = {allowed: rule.surest(allowed, level) for allowed in ERRORS_ALLOWED}
-    svg, is_any = None, any(one.coverage for one in found.values())
-    if is_any or rule.surest(errors_to_try(bound)[-1], level).coverage:
-        label = "Proportion of rows labeled automatically against the errors allowed"
-        draw, options = AutoLabelDisplay.from_estimator, {"confidence_level": level, "name": ""}
-        svg = rendering.figure(label, draw, model, **options)
-    return {"found": found, "is_any": is_any, "level": level, "figure": svg}
+    more = [n for n in (100, 400) if n < rule.unlabeled_uncertainties.size // 2]
+    plan = make_plan(rule, level, ERRORS_ALLOWED, more)
+    needed = [needed_tests(rule, allowed, level) for allowed in ERRORS_ALLOWED]
+    svg = None
+    if rule.wrong.size and rule.unlabeled_uncertainties.size:
+        label = "Rows to label by hand against the errors allowed in the finished file"
+        options = {"confidence_level": level, "name": "", "more": more}
+        svg = rendering.figure(label, PlanDisplay.from_estimator, model, **options)
+    return {"plan": plan, "needed": needed, "level": level, "figure": svg}
 
 
 def _columns_that_matter(data: ReportData) -> dict[str, Any]:

@@ -306,9 +306,18 @@ def check_rule(
     mean = unlabeled.mean(axis=0) if len(unlabeled) else np.zeros(evidence.balance.size)
     is_guarantee = held is not None and not is_shifted
     rates = RateEvidence(gold.codes, tested, numbers, mean, len(unlabeled), is_guarantee)
-    wrong = most_probable(tested, evidence.balance) != gold.codes[numbers]
+    predicted = most_probable(tested, evidence.balance)
+    wrong = predicted != gold.codes[numbers]
     uncertainty, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
     digest = digest_rows(gold.unlabeled.matrix)
-    own = wrong, uncertainty, others, gold.codes
-    checked = TestedPredictions.of(*own, caveat=caveat, digest=digest)
+    classes = gold.votes.classes
+    checked = TestedPredictions.of(
+        wrong,
+        uncertainty,
+        others,
+        classes[gold.codes],
+        predicted=classes[predicted],
+        caveat=caveat,
+        digest=digest,
+    )
     return checked, rates

@@ -1,0 +1,300 @@
+"""Automatic labels: which predictions may stay as they are, and which rows people must label.
+
+Two questions can be asked of the same test labels. Of the *file*: if people label all other rows,
+how many labels of the finished file are wrong? And among the *automatic* labels alone: how many of
+these are? The first is the easier promise, and the one that counts for whoever has the other rows
+reviewed: people's labels count as right.
+
+What counts as the file are all rows of the fit, labeled ones too, or new rows that are passed.
+Errors of people are not among those that are bounded. The test labels must be a simple random
+sample of the rows that the model has not learned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hedgeclipper.bounds.certificate import count_errors
+from hedgeclipper.bounds.tested_predictions import TestedPredictions
+from hedgeclipper.bounds.whole_file import (
+    AcceptedRows,
+    accept_rows,
+    accept_rows_by_class,
+    error_limit,
+    least_tested,
+    order_by_uncertainty,
+)
+
+QUESTIONS = ("file", "automatic")
+# rows of equal uncertainty are accepted in an order by this seed, whatever labels say
+TIE_SEED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class AutoLabels:
+    r"""Predictions, and which of them need review by a person.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+        Predicted class of every row.
+    needs_review : ndarray of bool of shape (n_samples,)
+        Which rows a person must label.
+    review_order : ndarray of int of shape (n_review,)
+        Positions of these rows, the most uncertain first.
+    max_error : float or dict
+        Largest proportion of wrong labels, as it was asked for.
+    among : {"file", "automatic"}
+        Where it is largest: in the finished file, or among the automatic labels.
+    confidence_level : float
+        Probability with which that holds.
+    kind : {"guarantee", "estimate"}
+        "guarantee": the labels that test it were held out, and the rows are the unlabeled ones of
+        the fit, or were drawn like them where the fit had none.
+    reason : str
+        Why it is not a guarantee, where it is not.
+    n_rows : int
+        Number of rows of the file, labeled ones too.
+    error_upper : float
+        Upper bound on the proportion of wrong labels in the finished file.
+    automatic_error_upper : float
+        Upper bound on the proportion of wrong labels among the automatic ones; 0 without any.
+    baseline : float
+        Error of always predicting the most frequent class, by the labels.
+    majority_class : object
+        That class.
+    n_errors, n_tested : int
+        How many of the tested rows up to the last automatic label are wrong, and how many there
+        are.
+    n_needed : int
+        Smallest number of test labels that could prove ``max_error``; 0 if there are enough.
+
+    Examples
+    --------
+    >>> labels, review = np.array(["no", "yes", "no"]), np.array([False, True, False])
+    >>> rest = {"confidence_level": 0.95, "kind": "guarantee", "reason": "", "n_rows": 8}
+    >>> more = {"baseline": 0.3, "majority_class": "no", "n_errors": 0, "n_tested": 2}
+    >>> upper = {"error_upper": 0.125, "automatic_error_upper": 0.5, "n_needed": 0}
+    >>> order = np.array([1])
+    >>> found = AutoLabels(labels, review, order, 0.2, "file", **rest, **upper, **more)
+    >>> print(found.describe().replace(". ", ".\n").replace(": g", ":\ng"))
+    2 of 3 rows need no review.
+    If the other 1 is labeled by hand, at most 20% of all 8 labels are wrong:
+    guaranteed with 95% confidence.
+    (Among the 2 at most 50.0%; always guessing no: 30.0%)
+    """
+
+    labels: np.ndarray
+    needs_review: np.ndarray
+    review_order: np.ndarray
+    max_error: float | dict[Any, float]
+    among: str
+    confidence_level: float
+    kind: str
+    reason: str
+    n_rows: int
+    error_upper: float
+    automatic_error_upper: float
+    baseline: float
+    majority_class: Any
+    n_errors: int
+    n_tested: int
+    n_needed: int
+
+    @property
+    def coverage(self) -> float:
+        """Proportion of the rows that need no review."""
+        return 1.0 - float(np.mean(self.needs_review)) if self.needs_review.size else 0.0
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether always guessing the most frequent class would be allowed, too."""
+        largest = self.max_error
+        return not isinstance(largest, dict) and largest >= self.baseline
+
+    def describe(self) -> str:
+        """Return how many rows need no review, and what is then known of the file."""
+        n_rows, n_review = self.labels.size, self.review_order.size
+        limit = _limit_text(self.max_error)
+        if n_review == n_rows:
+            return f"all {n_rows:,} rows need review for at most {limit} wrong: {self._why_none()}"
+        kind = "guaranteed with" if self.kind == "guarantee" else "an estimate at"
+        level = f"{kind} {100 * self.confidence_level:g}% confidence"
+        n_sure = n_rows - n_review
+        rest = f"the other {n_review:,} {'is' if n_review == 1 else 'are'} labeled by hand"
+        if self.among == "file":
+            of_all = "" if isinstance(self.max_error, dict) else f" of all {self.n_rows:,} labels"
+            promise = f"at most {limit}{of_all} are wrong: {level}."
+            promise = f"If {rest}, {promise}" if n_review else promise.capitalize()
+        else:
+            tested = f"these and the {self.n_tested:,} tested rows that are as certain"
+            promise = f"At most {limit} of {tested} are wrong: {level}."
+        notes = [f"Among the {n_sure:,} at most {self.automatic_error_upper:.1%}"]
+        notes.append(f"always guessing {self.majority_class}: {self.baseline:.1%}")
+        text = f"{n_sure:,} of {n_rows:,} rows need no review. {promise} ({'; '.join(notes)})"
+        if self.kind != "guarantee":
+            text += f" It is no guarantee, since {self.reason}."
+        if self.is_trivial:
+            text += (
+                f" Note that always guessing {self.majority_class} would be allowed, too: ask for "
+                "a smaller error, or for limits per class."
+            )
+        return text
+
+    def _why_none(self) -> str:
+        if not self.labels.size:
+            return "there are no others"
+        if self.n_needed:
+            have = f"there are {self.n_tested:,}"
+            return f"at least {self.n_needed:,} random test labels are needed; {have}"
+        return (
+            f"{count_errors(self.n_errors)} among the {self.n_tested:,} least uncertain test rows"
+        )
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+def _limit_text(max_error: float | dict[Any, float]) -> str:
+    if isinstance(max_error, dict):
+        parts = [
+            f"{100 * part:g}% of {'all labels' if name is None else f'those labeled {name}'}"
+            for name, part in max_error.items()
+        ]
+        return " and ".join(parts)
+    return f"{100 * max_error:g}%"
+
+
+def check_max_error(max_error: Any) -> float | dict[Any, float]:
+    """Return the largest error, or those of classes, as floats; raise unless they can be limits."""
+    given = max_error if isinstance(max_error, Mapping) else {None: max_error}
+    found = {}
+    for name, one in given.items():
+        is_number = isinstance(one, (int, float, np.number)) and not isinstance(one, bool)
+        if not (is_number and 0.0 < one < 1.0):
+            raise ValueError(
+                f"max_error must lie strictly between 0 and 1, as 0.05 for 5%. Got {one!r}."
+            )
+        found[name] = float(one)
+    if not found:
+        raise ValueError("max_error has no limit. Got an empty dictionary: pass 0.05, say.")
+    return found if isinstance(max_error, Mapping) else found[None]
+
+
+def auto_labels(
+    rule: TestedPredictions,
+    labels: np.ndarray,
+    *,
+    max_error: float | dict[Any, float],
+    among: str,
+    confidence_level: float,
+    reason: str,
+) -> AutoLabels:
+    """Return which of the predicted labels may stay.
+
+    Parameters
+    ----------
+    rule : TestedPredictions
+        What test labels tell, with the uncertainties of all rows.
+    labels : ndarray of shape (n_samples,)
+        Predicted labels of the rows.
+    max_error : float or dict
+        As `check_max_error` returns it; limits of classes by name, that of the file by None.
+    among : {"file", "automatic"}
+        The question.
+    confidence_level : float
+        Probability with which the answer holds.
+    reason : str
+        Why it is no guarantee; "" if it is one.
+    """
+    uncertainties, n_needed = rule.unlabeled_uncertainties, 0
+    if among == "automatic":
+        if isinstance(max_error, dict):
+            raise ValueError("Limits per class go with among='file'. Got among='automatic'.")
+        sure = rule.surest(max_error, confidence_level)
+        needs_review = uncertainties > sure.threshold
+        n_sure = int(np.sum(~needs_review))
+        known = {"n_errors": sure.n_errors, "n_tested": sure.n_tested}
+        upper, n_needed = sure.error_upper if n_sure else 0.0, sure.n_needed
+        left = upper * n_sure
+    else:
+        accepted = accept_in_file(rule, max_error, confidence_level, labels)
+        needs_review = ~accepted.is_accepted[rule.wrong.size :]
+        n_sure, left = int(np.sum(~needs_review)), accepted.errors_left
+        known = {"n_errors": accepted.n_wrong, "n_tested": accepted.n_tested}
+        upper = left / n_sure if n_sure else 0.0
+        if accepted.n_allowed < 0:
+            n_needed = needed_tests(rule, max_error, confidence_level)
+            known["n_tested"] = rule.wrong.size
+    order = np.argsort(-uncertainties, kind="stable")
+    return AutoLabels(
+        labels=labels,
+        needs_review=needs_review,
+        review_order=order[needs_review[order]],
+        max_error=max_error,
+        among=among,
+        confidence_level=confidence_level,
+        kind="estimate" if reason else "guarantee",
+        reason=reason,
+        n_rows=rule.n_rows,
+        error_upper=left / max(rule.n_rows, 1),
+        automatic_error_upper=min(upper, 1.0),
+        baseline=rule.baseline,
+        majority_class=rule.majority_class,
+        n_needed=n_needed,
+        **known,
+    )
+
+
+def accept_in_file(
+    rule: TestedPredictions,
+    max_error: float | dict[Any, float],
+    confidence_level: float,
+    labels: np.ndarray | None = None,
+) -> AcceptedRows:
+    """Return which rows of the pool are accepted: test rows first, then the others.
+
+    Predicted labels of the others are needed for limits per class alone.
+    """
+    pool = np.append(rule.uncertainties, rule.unlabeled_uncertainties)
+    order, tested = order_by_uncertainty(pool, TIE_SEED), np.arange(rule.wrong.size)
+    delta = 1.0 - confidence_level
+    if not isinstance(max_error, dict):
+        limit = error_limit(max_error, rule.n_known_rows)
+        return accept_rows(order, tested, rule.wrong, limit=limit, delta=delta)
+    assert labels is not None
+    assert rule.predicted is not None
+    predicted = np.concatenate([rule.predicted, labels])
+    limits = {
+        name: error_limit(one, int(np.sum(predicted == name)))
+        for name, one in max_error.items()
+        if name is not None
+    }
+    if unknown := [name for name in limits if not np.any(predicted == name)]:
+        raise ValueError(
+            f"max_error has limits for {unknown}, which no row is predicted to be of. Got "
+            f"predictions of {np.unique(predicted)[:10].tolist()}."
+        )
+    whole = error_limit(max_error[None], rule.n_known_rows) if None in max_error else None
+    accepted, tests = accept_rows_by_class(
+        order, predicted, tested, rule.wrong, limits=limits, limit=whole, delta=delta
+    )
+    left = sum(test.errors_left for name, test in tests.items() if name is not None)
+    if None in tests:
+        left = tests[None].errors_left
+    last = max(tests.values(), key=lambda test: test.n_tested)
+    least = min(test.n_allowed for test in tests.values())
+    return AcceptedRows(accepted, least, last.n_tested, last.n_wrong, left, delta)
+
+
+def needed_tests(
+    rule: TestedPredictions, max_error: float | dict[Any, float], confidence_level: float
+) -> int:
+    """Return the smallest number of test labels that could prove the limit, or the smallest one."""
+    n_pool = rule.wrong.size + rule.unlabeled_uncertainties.size
+    one = min(max_error.values()) if isinstance(max_error, dict) else max_error
+    return least_tested(n_pool, error_limit(one, rule.n_known_rows), 1.0 - confidence_level)
