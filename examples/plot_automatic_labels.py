@@ -2,16 +2,15 @@
 Which rows need no review?
 ==========================
 
-Many rows, labels for a few of them: some predictions are so sure that they can be taken as labels.
-``auto_label`` finds as many as the labels can prove to have at most a given proportion of errors.
-This is one round of the loop: label, fit, take what is sure, label some more, fit again. The data
-is Adult (a1a, 24% positive).
+Many rows, labels for a few of them: how many must a person label, so that at most a given
+proportion of all labels is wrong? ``auto_label`` tells which, with a guarantee. The data is Adult
+(a1a, 24% positive).
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from hedgeclipper import AutoLabelDisplay, HedgeClipperClassifier
+from hedgeclipper import HedgeClipperClassifier, PlanDisplay
 from hedgeclipper.datasets import load_adult
 
 N_ROWS, N_LABELS, N_MORE, MAX_ERROR, UNLABELED = 10_000, 800, 1_600, 0.1, -1
@@ -43,19 +42,19 @@ first, unlabeled = fit(X, truth, order[:N_LABELS])
 print(first.certificate_)
 
 # %%
-# Which rows can be labeled automatically if one label in ten may be wrong, and which need a look?
+# Which rows must a person label so that at most one label in ten of the file is wrong?
 
 found = first.auto_label(max_error=MAX_ERROR)
 print(found)
-to_look_at = unlabeled[~found.is_sure]
-print(f"{to_look_at.size:,} rows need a look, for instance", *to_look_at[:5])
+to_review = unlabeled[found.review_order]
+print(f"{to_review.size:,} rows need review, the most uncertain first:", *to_review[:5])
 
 # %%
-# All labels are known here, so that the errors can be counted.
+# All labels are known here, so that the errors that are left can be counted.
 
-sure = unlabeled[found.is_sure]
-n_wrong = np.sum(found.labels[found.is_sure] != truth[sure])
-print(f"{n_wrong:,} of {sure.size:,} automatic labels are wrong")
+automatic = unlabeled[~found.needs_review]
+n_wrong = np.sum(found.labels[~found.needs_review] != truth[automatic])
+print(f"{n_wrong:,} of {N_ROWS:,} labels are wrong in the finished file")
 
 # %%
 # The next labels are again drawn at random, from *all* unlabeled rows: only then are the held-out
@@ -68,22 +67,22 @@ print(second.certificate_)
 print(second.auto_label(max_error=MAX_ERROR))
 
 # %%
-# The proportion of rows depends on the draw: the test begins at the surest rows, and a few errors
-# among these few labels end it at once. So here are three more draws.
+# The number of rows depends on the draw. So here are three more.
 
 for seed in range(1, 4):
     X, truth, order = draw_rows(seed)
     models = [fit(X, truth, order[:n])[0] for n in (N_LABELS, N_LABELS + N_MORE)]
     few, more = (model.auto_label(max_error=MAX_ERROR).coverage for model in models)
-    print(f"draw {seed}: {few:.0%} of the rows with {N_LABELS:,} labels, {more:.0%} with more")
+    print(f"draw {seed}: {few:.0%} need no review with {N_LABELS:,} labels, {more:.0%} with more")
 
 # %%
-# The curves of the first draw show other proportions of errors. Each point is a test of its own:
-# decide on the errors to allow by what they cost, before looking at the curve.
+# The plan of the first draw shows other errors: an estimate, but for the one that was named. Decide
+# on the errors to allow by what they cost, before looking at the curve.
 
 figure, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
-AutoLabelDisplay.from_estimator(second, name=f"{N_LABELS + N_MORE:,} labels", ax=ax)
-before = AutoLabelDisplay.from_estimator(first, name=f"{N_LABELS:,} labels", ax=ax)
+name = f"{N_LABELS + N_MORE:,} labels"
+PlanDisplay.from_estimator(second, max_error=MAX_ERROR, name=name, ax=ax)
+before = PlanDisplay.from_estimator(first, name=f"{N_LABELS:,} labels", ax=ax)
 before.line_.set(color="#D55E00", linestyle="--")
 ax.legend(fontsize="small")
 plt.show()

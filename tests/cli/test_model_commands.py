@@ -12,6 +12,8 @@ from hedgeclipper.bounds.intervals import proportion_bounds
 from hedgeclipper.cli import main
 from tests.command_line import cancer, crowd, flowers
 
+MAX_ERROR = 0.02  # of the whole file
+
 
 def test_from_csv_with_strings_dates_and_missing_values_to_predictions(command):
     flowers().to_csv("rows.csv", index=False)
@@ -167,22 +169,25 @@ def test_automatic_labels_of_the_unlabeled_rows_are_a_guarantee(command, kind, s
     assert command("fit", f"rows.{suffix}", *words, "--confidence", 0.95).code == 0
     predict = ("predict", "m.skops", f"more.{suffix}", "-o")
     command(*predict, "all.parquet", "-q")
-    command(*predict, "sure.parquet", "--max-error", 0.1, "--json")
+    command(*predict, "sure.parquet", "--max-error", MAX_ERROR, "--json")
     found = command.result["automatic_labels"]
     assert (found["kind"], found["confidence_level"]) == ("guarantee", 0.95)
     sure, whole = pd.read_parquet("sure.parquet"), pd.read_parquet("all.parquet")
-    is_blank = sure["prediction"].isna()
-    assert 0 < is_blank.sum() == 269 - found["n_sure"] < 269
-    assert sum(command.result["classes"].values()) == found["n_sure"]
-    pd.testing.assert_frame_equal(sure.drop(columns="prediction"), whole.drop(columns="prediction"))
-    assert (sure["prediction"] == whole["prediction"])[~is_blank].all()
-    # the least sure of the labeled rows is surer than the surest of the others
+    review = sure["review"]
+    assert 0 < review.sum() == found["n_review"] < 269
+    pd.testing.assert_frame_equal(sure[whole.columns], whole)
+    pd.testing.assert_series_equal(sure["label"].isna(), review, check_names=False)
+    assert (sure["label"] == whole["prediction"])[~review].all()
+    # all labeled rows are more certain than the others, which are reviewed from the least certain
     surest = sure.filter(like="probability").max(axis=1)
-    assert surest[~is_blank].min() > surest[is_blank].max()
-    command(*predict, "sure.csv", "--max-error", 0.1)
-    assert re.search(r"^ *\(blank\) +\d+", command.out, re.MULTILINE)
+    assert surest[~review].min() >= surest[review].max()
+    assert sorted(sure["review_order"].dropna()) == list(range(1, review.sum() + 1))
+    assert surest[review].iloc[sure["review_order"][review].argsort()].is_monotonic_increasing
+    command(*predict, "sure.csv", "--max-error", MAX_ERROR)
     assert re.search(
-        r"^Automatic +\d+ of 269 rows .*: guaranteed with 95%", command.out, re.MULTILINE
+        r"^Automatic +\d+ of 269 rows need no review.*: guaranteed with 95%",
+        command.out,
+        re.MULTILINE,
     )
     pd.testing.assert_frame_equal(pd.read_csv("sure.csv"), sure, check_dtype=False)
 
@@ -193,15 +198,16 @@ def test_automatic_labels_of_other_rows_are_an_estimate(command):
     words = ("predict", "m.skops", "rows.csv", "--max-error", 0.1, "--confidence", 0.9)
     assert command(*words, "-o", "p.csv").code == 0
     assert re.search(r"^Automatic .*: an estimate at 90% confidence", command.out, re.MULTILINE)
-    assert re.search(r"^No guarantee +these are not the unlabeled", command.out, re.MULTILINE)
+    assert "It is no guarantee, since these are not the unlabeled" in " ".join(command.out.split())
 
 
 def test_no_row_is_labeled_where_labels_are_too_few(command):
     cancer(n_labeled=40).to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "-q")
     assert command("predict", "m.skops", "rows.csv", "-o", "p.csv", "--max-error", 0.01).code == 0
-    assert re.search(r"no row can be labeled automatically .* labels are needed to", command.out)
-    assert pd.read_csv("p.csv")["prediction"].isna().all()
+    words = " ".join(command.out.split())
+    assert re.search(r"all \d+ rows need review .* random test labels are needed", words)
+    assert pd.read_csv("p.csv")["review"].all()
 
 
 def test_quiet_prints_nothing(command):

@@ -96,17 +96,20 @@ def test_votes_with_a_guarantee_and_automatic_labels(command):
     certificate = command.result["certificate"]
     assert (certificate["kind"], certificate["confidence_level"]) == ("guarantee", 0.9)
     assert certificate["n_tested"] == 200
-    assert command(*words, "-o", "labels.csv", "--max-error", 0.1, "--json").code == 0
+    assert command(*words, "-o", "labels.csv", "--max-error", 0.02, "--json").code == 0
     found = command.result["automatic_labels"]
-    assert (found["kind"], found["reason"], found["max_error"]) == ("guarantee", "", 0.1)
+    assert (found["kind"], found["reason"], found["max_error"]) == ("guarantee", "", 0.02)
     labels, whole = pd.read_csv("labels.csv"), pd.read_csv("all.csv")
-    is_blank = labels["label"].isna()
-    assert not is_blank[labels["is_gold"]].any()
-    assert 0 < is_blank.sum() == 800 - found["n_sure"]
-    pd.testing.assert_frame_equal(labels[~is_blank], whole[~is_blank])
-    command(*words[:-2], "--max-error", 0.1)
-    assert re.search(r"^Automatic +[\d,]+ of 800 rows .* an estimate", command.out, re.MULTILINE)
-    assert re.search(r"^No guarantee +its labels were used", command.out, re.MULTILINE)
+    is_open = labels["label"].isna()
+    assert not is_open[labels["is_gold"]].any()
+    assert 0 < is_open.sum() == found["n_review"]
+    pd.testing.assert_series_equal(labels["review"], is_open, check_names=False)
+    assert sorted(labels["review_order"].dropna()) == list(range(1, is_open.sum() + 1))
+    pd.testing.assert_frame_equal(labels.loc[~is_open, whole.columns], whole[~is_open])
+    command(*words[:-2], "--max-error", 0.02)
+    words = " ".join(command.out.split())
+    assert re.search(r"Automatic [\d,]+ of 800 rows need no review.* an estimate", words)
+    assert "It is no guarantee, since its labels were used" in words
 
 
 def test_the_index_of_a_frame_is_the_key(command):
