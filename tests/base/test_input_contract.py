@@ -99,7 +99,7 @@ def forms():
         yield pytest.param(name, container, kind, mark, marks=marks)
 
 
-@pytest.mark.parametrize(("name", "container", "kind", "mark"), forms())
+@pytest.mark.parametrize(("name", "container", "kind", "mark"), list(forms()))
 def test_labels_and_rows_in_every_form_give_what_the_plain_form_gives(
     name, container, kind, mark, plain
 ):

@@ -260,7 +260,7 @@ class TestedPredictions:
         return rule, self.caveat or ("" if is_known or not self.n_unlabeled else OTHER_ROWS)
 
     def surest(self, max_error: float, confidence_level: float) -> SureRows:
-        """Return up to which uncertainty at most this proportion of the unlabeled rows is wrong.
+        """Return up to which uncertainty at most this proportion of the rows is wrong.
 
         That is the last threshold before the first at which the bound cannot be proved.
         """
@@ -281,11 +281,11 @@ class TestedPredictions:
             coverage = np.mean(self.unlabeled_uncertainties <= thresholds[:, None], axis=1)
             rows = np.rint(coverage * self.n_unlabeled)
         _, upper = proportion_bounds(errors, tested, rows, delta)
-        # what is proved is about the tested and the unlabeled rows up to the threshold together
+        # what is proved is about the tested and the unlabeled rows up to the threshold together;
+        # below all unlabeled rows the errors are known
         if self.n_unlabeled:
             upper = (errors + upper * rows) / np.maximum(tested + rows, 1)
-        # of no rows none is wrong: thresholds below all unlabeled rows need no proof
-        n_passed = int(np.cumprod((upper <= max_error) | (rows == 0)).sum())
+        n_passed = int(np.cumprod(upper <= max_error).sum())
         at = n_passed - 1
         if n_passed == 0 or rows[at] == 0:
             first = min(n_passed, rows.size - 1)
