@@ -5,9 +5,10 @@
     python -m benchmarks.estimates page       # writes the sections in docs/bounds.md
 
 **Bias.** Labels are drawn at random, and up to 2,000 other rows are unlabeled. Without a
-``confidence_level`` the certificate is an estimate: its bias, and how often its interval of 95 %
-covers the truth. Trees alone, half as many as by default, stand for many draws, the default voters for fewer. (With
-60 trees a row has so few trees that have not seen it that estimates are 0.8 points too high.)
+``confidence_level`` the certificate is an estimate: its bias, and how often its interval of 95%
+covers the truth. Trees alone, half as many as by default, are run for many draws, the default
+voters for fewer. (With 60 trees a row has so few that have not seen it that estimates are 0.8
+points too high.)
 
 **Shift.** 600 labels that are no random sample: the first rows of a file, those of its easiest
 rows, as many of each class. How often the certificate is called a guarantee, beside labels drawn at
