@@ -137,7 +137,8 @@ def computed(name):
 
 
 # with other versions of the libraries and other processors, weights of classifiers differ more
-LOOSE = {"decisions": 0.1, "weights": 0.1, "probabilities": 0.03}
+# log-odds differ by 0.12 where probabilities near one half differ by 0.03
+LOOSE = {"decisions": 0.12, "weights": 0.1, "probabilities": 0.03}
 
 
 def assert_close(ours, theirs, tolerance=1e-2, loose=()):

@@ -87,5 +87,6 @@ def _encoded(draw: Draw, encoder: Any) -> Draw:
     if not isinstance(draw.X, pd.DataFrame):
         return draw
     rows = with_dates_as_numbers(pd.concat([draw.X, draw.X_unlabeled], ignore_index=True))
+    rows = rows.where(rows.notna(), np.nan)  # None would be a category
     X = to_dense(encoder.fit_transform(rows)).astype(float)
     return replace(draw, X=X[: draw.y.size], X_unlabeled=X[draw.y.size :])

@@ -49,6 +49,7 @@ def fitted(y=Y, rows=X, weights=None, n_trees=16, unlabeled=NEW, seed=0, n_label
 def ensembles(y=Y, rows=X, weights=None):
     """View and model of scikit-learn that each group of ``fitted`` must be the same as."""
     random_state = np.random.RandomState(0)
+    weights = None if weights is None else weights / weights.mean()
     seed = random_state.randint(np.iinfo(np.int32).max)
     views = see(rows[L], Components(random_state=seed).fit(np.concatenate([rows[L], rows[NEW]])))
     plan = {"columns": (RandomForestClassifier, 8), "components": (ExtraTreesClassifier, 4)}
