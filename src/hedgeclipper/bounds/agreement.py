@@ -33,9 +33,9 @@ def cohen_kappa(one: Any, other: Any) -> float:
         return float("nan")
     codes = np.unique(np.concatenate([first, second]), return_inverse=True)[1]
     counts = [np.bincount(part, minlength=codes.max() + 1) for part in np.split(codes, 2)]
-    by_chance = float(counts[0] @ counts[1]) / first.size**2
+    expected = float(counts[0] @ counts[1]) / first.size**2
     agreed = float(np.mean(codes[: first.size] == codes[first.size :]))
-    return (agreed - by_chance) / (1.0 - by_chance) if by_chance < 1.0 else float("nan")
+    return (agreed - expected) / (1.0 - expected) if expected < 1.0 else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
