@@ -5,6 +5,7 @@ from hedgeclipper.bounds.auto_labels import AutoLabels, accept_in_file
 from hedgeclipper.bounds.intervals import proportion_bounds
 from hedgeclipper.bounds.plan import make_plan
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
+from hedgeclipper.io.digests import digest_rows
 
 
 def make_rule(rng, n_tested=400, n_unlabeled=3000, scale=1.0):
@@ -78,6 +79,25 @@ def test_rows_of_equal_uncertainty_are_taken_together_or_not_at_all():
         TestedPredictions(wrong, uncertainties, others, 4000, 0.5).surest(0.05, 0.95).coverage
         == 0.0
     )
+
+
+@pytest.mark.parametrize("n_rows", [300, 500])
+def test_an_order_of_the_file_that_tells_errors_does_not_show_in_ties(n_rows):
+    """All rows are as uncertain, tested ones come first, and both are in the order of the file."""
+    delta, n_repeats, n_tested = 0.1, 300, n_rows // 4
+    rng, rows = np.random.default_rng(0), np.arange(n_rows)
+    for n_errors in (n_rows // 9, n_rows // 7, n_rows // 5):
+        errors, n_broken = rows >= n_rows - n_errors, 0
+        for _ in range(n_repeats):
+            tested = np.isin(rows, rng.choice(n_rows, n_tested, replace=False))
+            rest = n_rows - n_tested
+            rule = TestedPredictions(
+                errors[tested], np.zeros(n_tested), np.zeros(rest), rest, 0.5, n_labeled=n_tested,
+                digest=digest_rows(rows[~tested, None]),
+            )  # fmt: skip
+            accepted = accept_in_file(rule, 0.1, 1 - delta).is_accepted[n_tested:]
+            n_broken += np.sum(errors[~tested] & accepted) > 0.1 * n_rows
+        assert n_broken <= delta * n_repeats + 3 * np.sqrt(n_repeats * delta * (1 - delta))
 
 
 def test_without_a_label_nothing_is_sure_nor_known():

@@ -30,8 +30,6 @@ from hedgeclipper.bounds.whole_file import (
 )
 
 QUESTIONS = ("file", "automatic")
-# rows of equal uncertainty are accepted in an order by this seed, whatever labels say
-TIE_SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +259,7 @@ def accept_in_file(
     Predicted labels of the others are needed for limits per class alone.
     """
     pool = np.append(rule.uncertainties, rule.unlabeled_uncertainties)
-    order, tested = order_by_uncertainty(pool, TIE_SEED), np.arange(rule.wrong.size)
+    order, tested = order_by_uncertainty(pool, rule.tie_seed), np.arange(rule.wrong.size)
     delta = 1.0 - confidence_level
     if not isinstance(max_error, dict):
         limit = error_limit(max_error, rule.n_known_rows)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.bounds.auto_labels import TIE_SEED
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.bounds.whole_file import allowed_errors, error_limit, order_by_uncertainty
 
@@ -84,7 +83,7 @@ def make_plan(
     """
     n_tested, delta = rule.wrong.size, 1.0 - confidence_level
     pool = np.append(rule.uncertainties, rule.unlabeled_uncertainties)
-    order = order_by_uncertainty(pool, TIE_SEED)
+    order = order_by_uncertainty(pool, rule.tie_seed)
     is_tested = order < n_tested
     # after how many untested rows each wrong test row comes, in the order of uncertainty
     untested = np.cumsum(~is_tested)

@@ -197,6 +197,15 @@ class TestedPredictions:
             return self.n_rows
         return round(self.n_rows * known / max(self.n_unlabeled, 1))
 
+    @property
+    def tie_seed(self) -> int:
+        """Seed of the order of rows of equal uncertainty: another one for each sample of test rows.
+
+        Rows have no number here that is the same whether they test or not. With one seed for all
+        samples an order of the file that tells errors, all of them at its end say, would show.
+        """
+        return self.digest or 0
+
     def certificate(self, confidence_level: float | None) -> Certificate:
         """Return what is known of the error on the unlabeled rows: a guarantee, or an estimate."""
         level = confidence_level or ESTIMATE_LEVEL
