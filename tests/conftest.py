@@ -36,7 +36,6 @@ def command(capsys, tmp_path, monkeypatch):
 
 @pytest.fixture
 def other_sections(monkeypatch):
-    """Reports without refits and pictures, for tests that read their other sections."""
-    module = "hedgeclipper.report"
-    monkeypatch.setattr(f"{module}.page.compare", lambda *_: "It was left out.")
-    monkeypatch.setattr(f"{module}.rendering.figure", lambda label, *_, **__: f"<svg>{label}</svg>")
+    """Reports without pictures, for tests that read their other sections."""
+    drawn = "hedgeclipper.report.rendering.figure"
+    monkeypatch.setattr(drawn, lambda label, *_, **__: f"<svg>{label}</svg>")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
     from hedgeclipper.persistence import ModelFileError, load, save
-    from hedgeclipper.report.displays import PlanDisplay, VoterDisplay
+    from hedgeclipper.report.displays import PlanDisplay
     from hedgeclipper.report.page import write_report
     from hedgeclipper.voters.classifiers import VoterFailedWarning, default_estimators
     from hedgeclipper.votes.aggregator import VoteAggregator
@@ -63,7 +63,6 @@ _HOME = {
     "HedgeClipperClassifier": "classifier",
     "ShiftWarning": "base.semi_supervised",
     "PlanDisplay": "report.displays",
-    "VoterDisplay": "report.displays",
     "write_report": "report.page",
     "VoterFailedWarning": "voters.classifiers",
     "default_estimators": "voters.classifiers",
@@ -99,7 +98,6 @@ __all__ = [
     "ShiftWarning",
     "UnboundedGameWarning",
     "VoteAggregator",
-    "VoterDisplay",
     "Votes",
     "audit",
     "default_estimators",

@@ -410,9 +410,8 @@ class HedgeClipperClassifier(
         ``digest`` is that of unlabeled and held-out rows together.
         """
         predictor = self._predictor
-        scores = predictor.scorer.score(held.X, self.n_jobs)
-        tested = predictor.raw_of(scores)
-        self._tested_rows = TestedRows(held.y, tested, scores)
+        tested = predictor.raw_of(predictor.scorer.score(held.X, self.n_jobs))
+        self._tested_rows = TestedRows(held.y, tested)
         own, others = predictor.uncertainties(tested), predictor.uncertainties(raw)
         caveat = ""
         if given.weight_labeled is not None:
@@ -454,7 +453,7 @@ class HedgeClipperClassifier(
             tested[test] = fold.raw_of(self._voters.labeled[rows[test]])
             centers.append(float(np.mean(fold.uncertainties(fold.raw_of(unlabeled)))))
         y = self.classes_[codes[rows]]
-        self._tested_rows = TestedRows(y, tested, self._voters.labeled[rows])
+        self._tested_rows = TestedRows(y, tested)
         own = scaled = predictor.uncertainties(tested)
         if raw.size and tested.size:
             # fewer trees and labels predict on another scale: take the values of the same ranks

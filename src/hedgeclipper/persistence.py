@@ -25,7 +25,7 @@ from hedgeclipper.io.extras import import_extra
 from hedgeclipper.model_checks import TYPES_OF_OTHERS, check_model
 
 # raised whenever a saved type is renamed or moved, or stores something else
-FORMAT = 10
+FORMAT = 11
 HEADER = "hedgeclipper.json"
 _ZIP_MAGIC = b"PK\x03\x04"
 _CHECKSUM_BYTES = 64

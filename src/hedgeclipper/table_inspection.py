@@ -33,7 +33,6 @@ class TestedRows:
 
     y: np.ndarray  # (n_tested,): labels
     raw: np.ndarray  # (n_tested, n_games): log-odds
-    scores: np.ndarray  # (n_tested, n_voters, n_games): of each voter
 
 
 class TableInspectionMixin:
@@ -135,17 +134,11 @@ class TableInspectionMixin:
         -------
         y : ndarray of shape (n_tested,)
             Labels.
-        probabilities : dict of str to ndarray of shape (n_tested, n_classes)
-            Probabilities by "this model", by the "mean of all voters" and by each voter.
+        probabilities : ndarray of shape (n_tested, n_classes)
+            Probabilities.
         """
         check_is_fitted(self)
-        tested, predictor = self._tested_rows, self._predictor
-        each = _probabilities(tested.scores.astype(float))
-        return tested.y, {
-            "this model": predictor.probabilities(tested.raw),
-            "mean of all voters": each.mean(axis=0),
-            **dict(zip(predictor.scorer.names, each, strict=True)),
-        }
+        return self._tested_rows.y, self._predictor.probabilities(self._tested_rows.raw)
 
     @property
     def encoding_(self):

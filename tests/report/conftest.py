@@ -9,7 +9,6 @@ from sklearn.naive_bayes import GaussianNB
 from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 
 X, Y = make_classification(600, n_informative=4, flip_y=0.1, random_state=0)
-THREE = np.arange(Y.size) % 3
 MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
 RNG = np.random.default_rng(0)
 VOTES = np.where(RNG.random((600, 5)) < 0.7, Y[:, None], 1 - Y[:, None])
@@ -26,14 +25,3 @@ def models():
         "panel": panel.fit(X[:200], Y[:200], X_unlabeled=X[200:]),
         "votes": votes.fit(VOTES, np.where(np.arange(600) < 150, Y, -1)),
     }
-
-
-@pytest.fixture(scope="session")
-def of_three():
-    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
-    return model.fit(X[:200], THREE[:200], X_unlabeled=X[200:])
-
-
-@pytest.fixture
-def rows_of():
-    return lambda kind: (VOTES, Y) if kind == "votes" else (X[200:], Y[200:])

@@ -7,7 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hedgeclipper import PlanDisplay, VoteAggregator, VoterDisplay
+from hedgeclipper import PlanDisplay, VoteAggregator
 from hedgeclipper.bounds.plan import Plan
 from tests.report.conftest import VOTES, X, Y
 
@@ -20,58 +20,16 @@ def new_ax():
 
 def test_a_pipeline_is_named_by_its_classifier(models):
     whole = make_pipeline(StandardScaler(with_mean=False, with_std=False).fit(X), models["forest"])
-    assert VoterDisplay.from_estimator(whole, ax=new_ax()).name == "HedgeClipperClassifier"
+    assert PlanDisplay.from_estimator(whole, ax=new_ax()).name == "HedgeClipperClassifier"
 
 
-def test_plot_draws_again_elsewhere_and_returns_itself():
-    for display in (
-        VoterDisplay(np.array([0.1]), np.array([1.0])),
-        PlanDisplay(Plan(np.array([0.1]), np.ones(1, int), {}, 10, 20, 0.95)),
-    ):
-        ax = new_ax()
-        assert display.plot(ax=ax) is display
-        assert display.ax_ is ax
-        assert display.figure_ is ax.figure
-
-
-def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
+def test_plot_draws_on_given_axes_and_without_them_needs_matplotlib(monkeypatch):
+    display = PlanDisplay(Plan(np.array([0.1]), np.ones(1, int), {}, 10, 20, 0.95))
+    assert display.plot(ax := new_ax()) is display
+    assert display.ax_ is ax
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"VoterDisplay needs matplotlib.*\[plots\]"):
-        VoterDisplay(np.array([0.1]), np.array([1.0])).plot()
-
-
-def test_members_are_drawn_as_their_summary_has_them(models):
-    display = VoterDisplay.from_estimator(models["panel"], ax=new_ax())
-    summary = models["panel"].voter_summary().set_index("voter").loc[display.voters]
-    np.testing.assert_allclose(display.weights, summary["weight"])
-    np.testing.assert_allclose(display.correlations, summary["correlation"])
-    np.testing.assert_allclose(display.errors, summary["standard_error"])
-    assert {text.get_text() for text in display.texts_} <= {"linear", "bayes"}
-
-
-def test_correlation_of_votes_is_twice_the_accuracy_less_one(models):
-    display = VoterDisplay.from_estimator(models["votes"], ax=new_ax())
-    summary = models["votes"].voter_summary()
-    np.testing.assert_allclose(display.correlations, 2 * summary["Emp. Acc."] - 1)
-    np.testing.assert_allclose(display.weights, summary["Weight"])
-
-
-def test_one_class_of_many_can_be_drawn(of_three, models):
-    whole = VoterDisplay.from_estimator(of_three, ax=new_ax())
-    one = VoterDisplay.from_estimator(of_three, target=1, ax=new_ax())
-    np.testing.assert_array_equal(np.sort(one.weights), np.sort(of_three.weights_[1]))
-    assert whole.weights.size == of_three.weights_.size
-    with pytest.raises(ValueError, match=r"one of the classes \[0, 1, 2\]. Got 7"):
-        VoterDisplay.from_estimator(of_three, target=7, ax=new_ax())
-    with pytest.raises(ValueError, match="one game for all classes"):
-        VoterDisplay.from_estimator(models["votes"], target=1, ax=new_ax())
-
-
-def test_names_do_not_overlap_and_voters_without_labels_have_none():
-    display = VoterDisplay(
-        np.array([0.1, 0.101, 0.9, np.nan]), np.array([1.0, 0.999, 0.2, 9.0]), voters=[*"abcd"]
-    )
-    assert [text.get_text() for text in display.plot(new_ax()).texts_] == ["a", "c"]
+    with pytest.raises(ImportError, match=r"PlanDisplay needs matplotlib.*\[plots\]"):
+        display.plot()
 
 
 @pytest.fixture(scope="module")

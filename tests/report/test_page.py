@@ -23,14 +23,13 @@ from hedgeclipper import (
     write_report,
 )
 from hedgeclipper.report import data
-from hedgeclipper.report.comparison import compare
 
 X, Y = make_classification(500, n_informative=4, flip_y=0.1, random_state=0)
 THREE_X, THREE_Y = make_classification(
     500, n_informative=5, n_classes=3, flip_y=0.05, random_state=1
 )
 SECTIONS = ["classes", "next", "auto_labels"]
-DETAILS = ["comparison", "voters", "calibration", "settings"]
+DETAILS = ["voters", "calibration", "settings"]
 MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
 HOSTILE = '<script>alert("1")</script>'
 
@@ -97,7 +96,7 @@ def page_of(model, tmp_path, **options):
 
 @pytest.fixture
 def whole_page():
-    """Pages with their comparison and pictures, which others are made without."""
+    """Pages with their pictures, which others are made without."""
 
 
 @pytest.fixture(autouse=True)
@@ -184,16 +183,16 @@ def test_it_begins_with_error_interval_and_baseline(request, pages, kind):
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
 def test_recall_and_confusion_are_those_of_predictions_without_the_label(request, pages, kind):
-    found = compare(request.getfixturevalue(f"fitted_{kind}"), None)
-    predicted = found.probabilities[found.model].argmax(axis=1)
+    y, probabilities = request.getfixturevalue(f"fitted_{kind}").tested_probabilities()
+    predicted = probabilities.argmax(axis=1)
     part = part_of(pages[kind], "classes")
     for k in (0, 1):
-        of_class = predicted[found.codes == k]
+        of_class = predicted[y == k]
         recall = f"{100 * np.mean(of_class == k):.1f}%"
         assert re.search(rf'aria-label="{k}: {recall}, interval', part)
         row = re.search(rf'<th scope="row">{k}</th>(.*?)</tr>', part)[1]
         numbers = [int(number) for number in re.findall(r">(\d+)</td>", row)]
-        order = np.argsort(-np.bincount(found.codes), kind="stable")
+        order = np.argsort(-np.bincount(y), kind="stable")
         assert numbers == [of_class.size, *(np.sum(of_class == other) for other in order)]
 
 
@@ -243,23 +242,6 @@ def test_too_few_labels_to_prove_anything_are_said(pages, tmp_path):
     assert f"at least {needed}" in Text(part_of(page_of(model, tmp_path), "auto_labels")).text
 
 
-def test_the_comparison_describes_its_folds_and_baselines(pages):
-    for kind in ("forest", "panel"):
-        assert re.search("(99|100) labeled rows, each predicted without its own", pages[kind])
-        assert "mean of all voters" in pages[kind]
-    assert "majority vote" in pages["votes"]
-
-
-@pytest.mark.usefixtures("whole_page")
-def test_with_few_labels_there_is_no_comparison_and_a_reason(tmp_path):
-    few = np.r_[np.flatnonzero(Y == 0)[:8], np.flatnonzero(Y == 1)[:4]]
-    model = HedgeClipperClassifier("trees", n_estimators=40, random_state=0)
-    model.fit(X[few], Y[few], X_unlabeled=X[100:])
-    words = Text(page_of(model, tmp_path, X=X[few], y=Y[few], X_unlabeled=X[100:])).text
-    assert "4 of the rows that test the model are of class 1" in words
-    assert "Label more rows. The rarest class has 4 labels" in words
-
-
 @pytest.mark.usefixtures("whole_page")
 def test_without_rows_sections_say_what_is_missing(fitted_forest, tmp_path):
     found = Text(page_of(pickle.loads(pickle.dumps(fitted_forest)), tmp_path))
@@ -298,8 +280,6 @@ def test_votes_are_called_by_their_keys(tmp_path):
     page = page_of(model, tmp_path)
     unlabeled = votes.index[gold < 0]
     assert set(first_column(page, "next")) <= set(unlabeled)
-    again = page_of(model, tmp_path, votes=votes, gold=gold, force=True)
-    assert first_column(again, "next") == first_column(page, "next")
 
 
 def test_wrong_names_and_rows_elsewhere_say_what_to_pass(fitted_forest, fitted_votes, tmp_path):
@@ -332,12 +312,6 @@ def test_more_than_two_classes(kind, tmp_path):
     model.fit(**rows)
     words = Text(page_of(model, tmp_path, **rows)).text
     assert model.certificate_.describe()[1:] in words
-
-
-def test_other_votes_may_be_reported_on(fitted_votes, tmp_path):
-    votes, gold = some_votes(n_rows=200)
-    words = Text(page_of(fitted_votes, tmp_path, votes=votes, gold=gold)).text
-    assert "Proportions of the 140 unlabeled rows" in words
 
 
 def test_contradicting_voters_are_named(tmp_path):
@@ -436,17 +410,10 @@ def test_a_file_that_exists_stays(fitted_votes, tmp_path):
 
 def test_wrong_arguments_say_what_to_pass(fitted_votes, fitted_forest, tmp_path):
     path = tmp_path / "report.html"
-    with pytest.raises(ValueError, match=r"VoteAggregator takes votes and gold. Got X, y"):
+    with pytest.raises(ValueError, match=r"about the votes of its fit, which it knows. Got X, y"):
         write_report(fitted_votes, path, X=X, y=Y)
-    with pytest.raises(ValueError, match=r"takes X, y and X_unlabeled. Got votes"):
-        write_report(fitted_forest, path, votes=X)
     with pytest.raises(ValueError, match="X and y belong together"):
         write_report(fitted_forest, path, X=X)
-    with pytest.raises(ValueError, match="Got gold alone"):
-        write_report(fitted_votes, path, gold=Y)
-    votes, gold = some_votes()
-    with pytest.raises(ValueError, match="gold has the class 9, which is none of the classes"):
-        write_report(fitted_votes, path, votes=votes, gold=np.where(gold == 1, 9, gold))
     with pytest.raises(ValueError, match=r"labels among \[0, 1\].*Got \[2\]"):
         write_report(fitted_forest, path, X=X, y=Y + 1, X_unlabeled=X)
     with pytest.raises(TypeError, match=r"HedgeClipperClassifier.*Got LogisticRegression"):

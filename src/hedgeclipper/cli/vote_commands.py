@@ -82,9 +82,7 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     if report is not None:
         unlabeled = keys[~known].tolist()
         about = {"votes": table.place, "gold labels": gold_table.place, "key": key}
-        page.write_report(
-            aggregator, report, votes=cast, gold=y, row_names=unlabeled, about=about, force=force
-        )
+        page.write_report(aggregator, report, row_names=unlabeled, about=about, force=force)
         output.wrote("report", report)
     _print_voters(aggregator, output)
     written = {"Labels": to, "Model": model, "Report": report}

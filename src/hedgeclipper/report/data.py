@@ -1,14 +1,16 @@
-"""What a report is about: the estimator, its rows, and its predictions for them."""
+"""What displays and the report are about: a fitted estimator, its rows, and its predictions."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.semi_supervised import (
     NoUnlabeledRowsWarning,
@@ -16,15 +18,84 @@ from hedgeclipper.base.semi_supervised import (
     is_unlabeled,
     split_rows,
 )
+from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io import as_frame, frame_with, is_batched, is_frame, is_in_memory, split_target
-from hedgeclipper.report.model import FittedModel, steps_in
 from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.matrix import Votes
 
 # of more unlabeled rows so many are drawn, by this seed
 MOST_ROWS, SEED = 20_000, 0
+
+
+class FittedModel(Protocol):
+    """What both estimators have, and all that is asked of them together.
+
+    Sections about one of them alone ask that class for its own public attributes.
+    """
+
+    classes_: np.ndarray
+    n_labeled_: int
+    n_unlabeled_: int
+    n_iter_: np.ndarray
+    stop_reason_: np.ndarray
+    certificate_: Certificate
+
+    @property
+    def tested_predictions_(self) -> TestedPredictions:
+        """What labels tell of the predictions."""
+
+    def predict_proba(self, rows: Any, /) -> np.ndarray:
+        """Return probabilities of rows, or of rows of votes."""
+
+    def tested_probabilities(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return labels that tested the model, and probabilities of their rows without them."""
+
+    def voter_summary(self) -> Any:
+        """Return a frame with a row for each voter."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters."""
+
+
+def steps_in(model: Any, wanted_by: str) -> tuple[list[Any], FittedModel]:
+    """Return the transformers in pipelines and searches, and the fitted estimator at their end.
+
+    ``wanted_by`` is what needs it, for the error if there is none of ours.
+    """
+    steps: list[Any] = []
+    while True:
+        if hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif isinstance(model, Pipeline):
+            own = [step for _, step in model.steps[:-1]]
+            steps += [step for step in own if step not in (None, "passthrough")]
+            model = model[-1]
+        else:
+            break
+    if not isinstance(model, HedgeClipperClassifier | VoteAggregator):
+        raise TypeError(
+            f"{wanted_by} is for HedgeClipperClassifier or VoteAggregator, or a pipeline or search "
+            f"that ends in one. Got {type(model).__name__}."
+        )
+    check_is_fitted(model)
+    return steps, model
+
+
+def voters_of(model: FittedModel) -> Any:
+    """Return the summary of the voters, those of votes with the columns of other voters too.
+
+    A correlation is then the accuracy on gold labels, on a scale on which a guess has 0.
+    """
+    frame = model.voter_summary()
+    if not isinstance(model, VoteAggregator):
+        return frame
+    names = {"Coverage": "coverage", "Weight": "weight", "Contribution": "contribution"}
+    frame = frame.rename(columns=names).rename_axis("voter").reset_index()
+    n_classes = model.classes_.size
+    return frame.assign(correlation=(n_classes * frame["Emp. Acc."] - 1.0) / (n_classes - 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,19 +138,17 @@ def read_data(
     """Return the data of a report; arguments as in `write_report`, rows and labels by name."""
     steps, fitted = steps_in(model, "A report")
     given = {name: value for name, value in given.items() if value is not None}
-    is_votes = isinstance(fitted, VoteAggregator)
-    wanted = ["votes", "gold"] if is_votes else ["X", "y", "X_unlabeled"]
-    if others := [name for name in given if name not in wanted]:
-        raise ValueError(
-            f"A report of {type(fitted).__name__} takes {', '.join(wanted[:-1])} and {wanted[-1]}. "
-            f"Got {', '.join(others)}."
-        )
-    if not given and not is_votes:
-        return ReportData(fitted)
     if isinstance(fitted, VoteAggregator):
-        rows = _read_votes(fitted, **given)
-    else:
+        if given:
+            raise ValueError(
+                "A report of VoteAggregator is about the votes of its fit, which it knows. Got "
+                f"{', '.join(given)}."
+            )
+        rows = fitted.labeled_votes_.read_again()
+    elif given:
         rows = _read_table(fitted, steps, **given)
+    else:
+        return ReportData(fitted)
     unknown = np.setdiff1d(rows.y_labeled, fitted.classes_)
     if unknown.size:
         raise ValueError(
@@ -88,14 +157,6 @@ def read_data(
         )
     y = rows.y_labeled if rows.y_labeled.size else None
     return ReportData(fitted, y, **_unlabeled(fitted, rows, row_names))
-
-
-def _read_votes(model: VoteAggregator, votes: Any = None, gold: Any = None) -> SemiSupervisedRows:
-    """Return the votes that were passed, by default those of the fit."""
-    if votes is None and gold is not None:
-        raise ValueError("gold has labels of votes. Got gold alone: pass votes, too.")
-    votes = None if votes is None else Votes.of(votes, abstain_label=model.abstain_label)
-    return model.labeled_votes_.read_again(votes, gold)
 
 
 def _read_table(

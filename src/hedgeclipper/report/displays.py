@@ -1,10 +1,10 @@
-"""Displays: weights of the voters, and how many rows can be labeled automatically."""
+"""`PlanDisplay`: how many rows people must label, by the errors allowed in the finished file."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -12,190 +12,15 @@ from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.intervals import check_level
 from hedgeclipper.bounds.plan import Plan, make_plan
 from hedgeclipper.io.extras import import_extra
-from hedgeclipper.report.model import steps_in, voters_of
+from hedgeclipper.report.data import steps_in
 
 BLUE, GRAY = "#0072B2", "#404040"
-# of the automatic labels: by default the curve ends here, or at the bound on the error of all rows
+# by default the curve ends here, or at the bound on the error of all rows
 N_POINTS, LEAST_END, MOST_END = 40, 0.1, 0.5
-# of the voters: the names of the heaviest, unless more are drawn than these, and the room of a
-# name in proportion to the axes
-MOST_NAMES, MOST_VOTERS_NAMED = 8, 60
-NAME_WIDTH, NAME_HEIGHT = 0.4, 0.06
-SMALLEST_POINT, LARGEST_POINT = 12.0, 120.0
-
-
-class Display:
-    """Base of the displays: holds what was computed, and draws it on matplotlib's axes.
-
-    A subclass stores its results and a ``name``, and draws them on ``ax_`` in ``_draw``.
-    """
-
-    name: str | None = None
-    ax_: Any
-    figure_: Any
-
-    def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
-        """Draw it again, on other axes for instance.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        name : str, optional
-            Title, or entry of the legend. ``from_estimator`` stores the name of the estimator's
-            class by default.
-
-        Returns
-        -------
-        self
-        """
-        if ax is None:
-            pyplot = import_extra("matplotlib.pyplot", "plots", type(self).__name__)
-            ax = pyplot.subplots()[1]
-        self.ax_, self.figure_ = ax, ax.figure
-        self._draw(self.name if name is None else name)
-        return self
-
-    def _draw(self, name: str | None) -> None:
-        raise NotImplementedError
 
 
 @dataclass(eq=False, repr=False)
-class VoterDisplay(Display):
-    """Weight of each voter against its correlation with the labels.
-
-    Voters are groups of trees and other classifiers, or the columns of a matrix
-    of votes. Use `from_estimator` to make one.
-
-    Parameters
-    ----------
-    correlations : ndarray of shape (n_voters,)
-        Correlation of each voter with the labels; NaN where no label is known.
-    weights : ndarray of shape (n_voters,)
-        Weights.
-    errors : ndarray of shape (n_voters,) or None
-        Standard errors of the correlations.
-    sizes : ndarray of shape (n_voters,) or None
-        Sizes of the points, such as the proportion of rows that each votes on.
-    voters : list of str or None
-        Names of the voters.
-    name : str or None
-        What is drawn, for the title.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
-    points_ : matplotlib PathCollection
-        The voters.
-    texts_ : list of matplotlib Text
-        Names of the heaviest ones.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> display = VoterDisplay(np.array([0.2, 0.6]), np.array([0.1, 1.3]), voters=["a", "b"])
-    >>> [text.get_text() for text in display.plot(Figure().subplots()).texts_]
-    ['b', 'a']
-    """
-
-    correlations: np.ndarray
-    weights: np.ndarray
-    errors: np.ndarray | None = None
-    sizes: np.ndarray | None = None
-    voters: list[str] | None = None
-    name: str | None = None
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, target: Any = None, name: str | None = None, ax: Any = None
-    ) -> VoterDisplay:
-        """Draw the voters of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : estimator
-            One of this package, or a pipeline or search that ends in one.
-        target : label, optional
-            With more than two classes: the class whose game is drawn. By default all are, in one
-            figure. A `VoteAggregator` has one game for all classes.
-        name, ax
-            As in `plot`.
-
-        Returns
-        -------
-        VoterDisplay
-        """
-        model = steps_in(estimator, cls.__name__)[1]
-        voters = voters_of(model)
-        if target is not None:
-            if "class" not in voters:
-                raise ValueError(f"There is one game for all classes: leave out target={target!r}.")
-            voters = voters[voters["class"] == target]
-            if voters.empty:
-                raise ValueError(
-                    f"target must be one of the classes {model.classes_.tolist()}. Got {target!r}."
-                )
-        return cls.from_frame(voters, type(model).__name__ if name is None else name).plot(ax)
-
-    @classmethod
-    def from_frame(cls, voters: Any, name: str | None = None) -> VoterDisplay:
-        """Return the display, not drawn yet, of voters as by `voters_of`."""
-        columns: dict[str, Any] = {column: voters[column].to_numpy() for column in voters}
-        return cls(
-            columns["correlation"],
-            columns["weight"],
-            columns.get("standard_error"),
-            columns.get("coverage"),
-            [str(voter) for voter in columns["voter"]],
-            name,
-        )
-
-    def _draw(self, name: str | None) -> None:
-        is_many = self.weights.size > MOST_VOTERS_NAMED
-        # zero is worth a line where some voter is below it
-        if np.any(self.weights < 0):
-            self.ax_.axhline(0.0, color=GRAY, linewidth=0.6)
-        if np.any(self.correlations < 0):
-            self.ax_.axvline(0.0, color=GRAY, linewidth=0.6, linestyle=":")
-        if self.errors is not None and not is_many:
-            style = {"fmt": "none", "ecolor": BLUE, "alpha": 0.35, "linewidth": 1.0}
-            self.ax_.errorbar(self.correlations, self.weights, xerr=self.errors, **style)
-        areas: Any = 30.0
-        if self.sizes is not None:
-            largest = max(self.sizes.max(initial=0.0), 1e-12)
-            areas = np.clip(LARGEST_POINT * self.sizes / largest, SMALLEST_POINT, None)
-        style = {"color": BLUE, "alpha": 0.25 if is_many else 0.8, "linewidths": 0}
-        self.points_ = self.ax_.scatter(self.correlations, self.weights, s=areas, **style)
-        self.texts_ = [] if is_many or self.voters is None else self._draw_names(self.voters)
-        self.ax_.set(
-            xlabel="correlation of the voter with the labels",
-            ylabel="weight of the voter",
-            title=name,
-        )
-
-    def _draw_names(self, voters: list[str]) -> list[Any]:
-        """Draw the names of the heaviest voters that would not overlap."""
-        scale = np.ptp(self.ax_.get_xlim()), np.ptp(self.ax_.get_ylim())
-        places = np.column_stack([self.correlations, self.weights]) / scale
-        chosen: list[int] = []
-        middle, texts = np.mean(self.ax_.get_xlim()), []
-        for voter in np.argsort(-np.abs(self.weights), kind="stable"):
-            gaps = np.abs(places[chosen] - places[voter])
-            is_free = not np.any((gaps[:, 0] < NAME_WIDTH) & (gaps[:, 1] < NAME_HEIGHT))
-            if is_free and np.isfinite(places[voter]).all() and len(chosen) < MOST_NAMES:
-                chosen.append(int(voter))
-                place = self.correlations[voter], self.weights[voter]
-                # names run toward the middle, those from the right above those from the left
-                side, shift = ("left", (5, 4)) if place[0] <= middle else ("right", (-5, 14))
-                style = {"textcoords": "offset points", "fontsize": "small", "parse_math": False}
-                style |= {"ha": side, "xytext": shift}
-                texts.append(self.ax_.annotate(voters[voter], place, **style))
-        return texts
-
-
-@dataclass(eq=False, repr=False)
-class PlanDisplay(Display):
+class PlanDisplay:
     """Rows to label by hand, by the errors allowed in the finished file.
 
     All other rows keep their predicted labels. The curve is an estimate: each of its points would
@@ -290,10 +115,27 @@ class PlanDisplay(Display):
         name = type(model).__name__ if name is None else name
         return cls(plan, None if reason else max_error, name).plot(ax)
 
-    def _draw(self, name: str | None) -> None:
-        plan, label = self.plan, "an estimate"
+    def plot(self, ax: Any = None, *, name: str | None = None) -> PlanDisplay:
+        """Draw it again, on other axes for instance.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        name : str, optional
+            Entry of the legend; by default the name of the estimator's class.
+
+        Returns
+        -------
+        self
+        """
+        if ax is None:
+            pyplot = import_extra("matplotlib.pyplot", "plots", type(self).__name__)
+            ax = pyplot.subplots()[1]
+        self.ax_, self.figure_, plan = ax, ax.figure, self.plan
         options = {"color": BLUE, "marker": ".", "markersize": 4.0}
-        label = f"{name} ({label})" if name else label
+        name = self.name if name is None else name
+        label = f"{name} (an estimate)" if name else "an estimate"
         (self.line_,) = self.ax_.plot(plan.max_errors, plan.n_by_hand, label=label, **options)
         for (n_more, by_hand), style in zip(
             plan.n_by_hand_with_more.items(), ("--", ":", "-."), strict=False
@@ -314,6 +156,7 @@ class PlanDisplay(Display):
         self.ax_.set_ylim(bottom=0.0)
         self.ax_.set_xlim(left=0.0)
         self.ax_.legend(fontsize="small")
+        return self
 
 
 def errors_to_try(bound: Certificate) -> np.ndarray:

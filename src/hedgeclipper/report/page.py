@@ -24,10 +24,8 @@ from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io.atomic import atomic_path, check_output
 from hedgeclipper.io.extras import import_extra
 from hedgeclipper.report import rendering
-from hedgeclipper.report.comparison import Comparison, compare
-from hedgeclipper.report.data import ReportData, read_data
-from hedgeclipper.report.displays import BLUE, PlanDisplay, VoterDisplay
-from hedgeclipper.report.model import FittedModel, voters_of
+from hedgeclipper.report.data import FittedModel, ReportData, read_data, voters_of
+from hedgeclipper.report.displays import BLUE, PlanDisplay
 from hedgeclipper.report.rendering import count
 from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD
 from hedgeclipper.votes.aggregator import VoteAggregator
@@ -35,7 +33,7 @@ from hedgeclipper.votes.aggregator import VoteAggregator
 MOST_BARS = 12
 MOST_UNCERTAIN = 15
 MOST_IMPORTANT, MOST_COLUMNS = 15, 500
-MOST_VOTERS, MOST_POINTS = 25, 1_000
+MOST_VOTERS = 25
 CALIBRATION_BINS = 5
 FEW_LABELS = 50
 ERRORS_ALLOWED = (0.01, 0.05, 0.1)
@@ -48,8 +46,6 @@ def write_report(
     X: Any = None,
     y: Any = None,
     X_unlabeled: Any = None,
-    votes: Any = None,
-    gold: Any = None,
     row_names: Sequence[str] | None = None,
     about: Mapping[str, str] | None = None,
     title: str | None = None,
@@ -59,10 +55,10 @@ def write_report(
 
     It begins with the expected error beside that of the most frequent class. Then come recall and
     confusion of classes, the rows to label next, and those that can be labeled automatically.
-    Details are folded: a comparison with simpler methods on labels held out, columns that matter,
-    weights, calibration and settings. Recall and comparison are of labeled rows that were predicted
-    without their labels (``tested_probabilities``). Sections for which rows are missing state so.
-    It needs the extra ``report``.
+    Details are folded: columns that matter, weights, calibration and settings. Recall and
+    calibration are of labeled rows that were predicted without their labels
+    (``tested_probabilities``). Sections for which rows are missing state so. It needs the extra
+    ``report``.
 
     Parameters
     ----------
@@ -73,13 +69,10 @@ def write_report(
         The file to write. It appears when it is whole.
     X, y : optional
         The rows and labels of the fit, in the same form, where y marks unlabeled rows. Otherwise
-        the page only counts the labels.
+        the page only counts the labels. A `VoteAggregator` knows its votes.
     X_unlabeled : optional
         The unlabeled rows of the fit, or a random sample of them, in memory. Of more than 20,000,
         so many are drawn.
-    votes, gold : optional
-        For a `VoteAggregator`: votes and gold labels whose predictions are shown, in place of those
-        of the fit.
     row_names : sequence of str, optional
         Names of the unlabeled rows, one for each that is passed, in their order. By default those
         that votes have, else numbers from 0.
@@ -109,10 +102,8 @@ def write_report(
     path = check_output(path, force=force)
     for module in ("jinja2", "matplotlib", "pandas"):
         import_extra(module, rendering.REPORT_EXTRA, "write_report")
-    rows = {"X": X, "y": y, "X_unlabeled": X_unlabeled, "votes": votes, "gold": gold}
-    data = read_data(model, rows, row_names)
-    found, name = compare(data.model, data.costs), type(data.model).__name__
-    compared = found if isinstance(found, Comparison) else None
+    data = read_data(model, {"X": X, "y": y, "X_unlabeled": X_unlabeled}, row_names)
+    tested, name = data.model.tested_probabilities(), type(data.model).__name__
     voters = voters_of(data.model)
     kind = "vote" if data.vote_model is None else "aggregate of the votes"
     about = {
@@ -127,19 +118,17 @@ def write_report(
         about=about,
         gain=_gain(data.table_model),
         never_predicted=getattr(data.model, "never_predicted_", {}),
-        found=compared,
-        no_comparison=found if compared is None else "",
+        n_tested=tested[0].size,
         sections={
-            "classes": _classes(data, compared),
+            "classes": _classes(data, *tested),
             "next": _next(data),
             "auto_labels": _auto_labels(data.model),
         },
         details={
-            "comparison": compared,
             **_columns_that_matter(data),
             **_rates(data.vote_model),
             "voters": _voters(voters),
-            "calibration": _calibration(data, compared),
+            "calibration": _calibration(data.classes, *tested),
             "settings": _settings(data.model),
         },
         version=hedgeclipper.__version__,
@@ -156,29 +145,28 @@ def _gain(model: HedgeClipperClassifier | None) -> str:
     return "" if gain is None else f"{gain.describe()}, in its trees"
 
 
-def _classes(data: ReportData, found: Comparison | None) -> dict[str, Any]:
-    """Return recall and confusion of classes on labels held out, and predicted proportions."""
+def _classes(data: ReportData, y: np.ndarray, probabilities: np.ndarray) -> dict[str, Any]:
+    """Return recall and confusion of classes on tested rows, and predicted proportions."""
     section: dict[str, Any] = {"bars": [], "heat": [], "proportions": [], "auc": None}
     classes = data.classes
-    n_left_out = max(classes.size - MOST_BARS, 0)
-    if found is not None:
-        probabilities = found.probabilities[found.model]
-        predicted = classes[cheapest(probabilities, found.costs)]
-        measured = evaluate_predictions(classes[found.codes], predicted, probabilities, classes)
-        counts = measured.confusion.sum(axis=1)
+    if y.size:
+        predicted = classes[cheapest(probabilities, data.costs)]
+        found = evaluate_predictions(y, predicted, probabilities, classes)
+        counts = found.confusion.sum(axis=1)
         order = np.argsort(-counts, kind="stable")[:MOST_BARS]
-        section["auc"] = measured.auc if classes.size == 2 else None
-        for k in order:
-            own = [(n, round(80 * n / counts[k])) for n in measured.confusion[k, order]]
-            section["bars"].append((classes[k], measured.recall[k], measured.recall_intervals[k]))
-            section["heat"].append((classes[k], counts[k], own))
+        section["auc"] = found.auc if classes.size == 2 else None
+        for k in order[counts[order] > 0]:
+            own = [(n, round(80 * n / counts[k])) for n in found.confusion[k, order]]
+            section["bars"].append((found.classes[k], found.recall[k], found.recall_intervals[k]))
+            section["heat"].append((found.classes[k], counts[k], own))
+        section["predicted"] = found.classes[order]
     if data.probabilities is not None:
         codes = cheapest(data.probabilities, data.costs)
         proportions = np.bincount(codes, minlength=classes.size) / codes.size
         expected = data.probabilities.mean(axis=0)
         order = np.argsort(-proportions, kind="stable")[:MOST_BARS]
         section["proportions"] = [(classes[k], proportions[k], expected[k]) for k in order]
-    return section | {"n_left_out": n_left_out}
+    return section | {"n_left_out": max(classes.size - MOST_BARS, 0)}
 
 
 def _next(data: ReportData) -> dict[str, Any]:
@@ -255,54 +243,35 @@ def _encoded(model: HedgeClipperClassifier | None) -> dict[str, str]:
 
 
 def _rates(model: VoteAggregator | None) -> dict[str, Any]:
-    """Return how frequent classes are by votes, how many voters are needed, and which agree."""
+    """Return how frequent classes are by votes."""
     if model is None:
         return {}
-    panel, rates = model.panel_summary(), model.class_rates()
+    rates = model.class_rates()
     order = np.argsort(-rates.rates, kind="stable")[:MOST_BARS]
     bars = [(rates.classes[k], rates.rates[k], (rates.lower[k], rates.upper[k])) for k in order]
-    heat = [
-        (name, [("-", 0) if np.isnan(v) else (f"{100 * v:.0f}", round(90 * v**2)) for v in row])
-        for name, row in zip(panel.names, panel.agreement, strict=True)
-    ]
-    label = "Estimated accuracy by number of voters"
-    svg = rendering.figure(label, _draw_best, panel.n_best, panel.accuracies)
-    return {"rates": {"rates": rates, "bars": bars, "panel": panel, "heat": heat, "figure": svg}}
-
-
-def _draw_best(n_best: list[int], accuracies: list[float], *, ax: Any) -> None:
-    ax.plot(n_best, 100 * np.array(accuracies), marker="o", color=BLUE)
-    if n_best[-1] > 10:
-        ax.set_xscale("log")
-    ax.set_xticks(n_best, [f"{k:,}" for k in n_best])
-    ax.minorticks_off()
-    ax.set(xlabel="voters with the largest weights", ylabel="estimated accuracy, %")
+    return {"rates": {"rates": rates, "bars": bars}}
 
 
 def _voters(voters: Any) -> dict[str, Any]:
-    """Return which voters matter, in a figure and a table, and which contradict others."""
+    """Return which voters matter, in a table, and which contradict others."""
     voters = voters.sort_values("contribution", ascending=False, kind="stable")
-    # thousands of points would only make the page slow
-    display = VoterDisplay.from_frame(voters[:MOST_POINTS])
-    label = "Weight of each voter against its correlation with labels"
     is_against = voters["correlation"] + voters.get("standard_error", 0.0) < 0
     return {
         "n_voters": len(voters),
         "shown": voters[:MOST_VOTERS].to_dict("list"),
-        "figure": rendering.figure(label, lambda ax: display.plot(ax)),
         "against_labels": voters["voter"][is_against].tolist(),
         "contradicting": voters["voter"][voters.get("Contradicts", is_against & False)].tolist(),
     }
 
 
-def _calibration(data: ReportData, found: Comparison | None) -> str | None:
-    """Return a figure of the calibration while labels were held out, for two classes."""
-    if found is None or data.classes.size != 2:
+def _calibration(classes: np.ndarray, y: np.ndarray, probabilities: np.ndarray) -> str | None:
+    """Return a figure of the calibration on tested rows, for two classes."""
+    if not np.array_equal(np.unique(y), classes) or classes.size != 2:
         return None
-    label, y = data.classes[1], data.classes[found.codes]
-    options = {"n_bins": CALIBRATION_BINS, "pos_label": label, "color": BLUE, "name": "this model"}
-    draw, own = CalibrationDisplay.from_predictions, found.probabilities[found.model][:, 1]
-    return rendering.figure("Frequency against predicted probability", draw, y, own, **options)
+    options = {"n_bins": CALIBRATION_BINS, "pos_label": classes[1], "color": BLUE}
+    draw = CalibrationDisplay.from_predictions
+    title, name = "Frequency against predicted probability", "this model"
+    return rendering.figure(title, draw, y, probabilities[:, 1], name=name, **options)
 
 
 def _settings(model: FittedModel) -> list[tuple[str, str]]:

@@ -34,7 +34,7 @@ from hedgeclipper.votes.labeled_votes import (
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.vote_game import check_rule, constrain, solve_vote_game
 from hedgeclipper.votes.vote_kernel import VoteKernel, split_weights
-from hedgeclipper.votes.voter_summary import VotePanel, summarize_panel, summarize_voters
+from hedgeclipper.votes.voter_summary import summarize_voters
 
 
 class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator):
@@ -371,26 +371,11 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         -------
         y : ndarray of shape (n_tested,)
             Gold labels.
-        probabilities : dict of str to ndarray of shape (n_tested, n_classes)
-            Probabilities by "this model", and proportions of votes by "majority vote".
+        probabilities : ndarray of shape (n_tested, n_classes)
+            Probabilities.
         """
         check_is_fitted(self)
-        rows = self._rates.tested
-        counts = self._gold.labeled.take(rows).counts() + 1e-6  # without a vote all are alike
-        majority = counts / counts.sum(axis=1, keepdims=True)
-        found = {"this model": self._rates.probabilities, "majority vote": majority}
-        return self.classes_[self._rates.codes[rows]], found
-
-    def panel_summary(self) -> VotePanel:
-        """Return how many of the voters are needed, and how often the heaviest ones agree.
-
-        Returns
-        -------
-        VotePanel
-            Estimated accuracies by number of voters, and the agreement of each two voters.
-        """
-        check_is_fitted(self)
-        return summarize_panel(self._gold.unlabeled, self._predictor)
+        return self.classes_[self._rates.codes[self._rates.tested]], self._rates.probabilities
 
     @property
     def labeled_votes_(self) -> LabeledVotes:

@@ -157,19 +157,11 @@ class LabeledVotes:
         """Return other votes with the voters and classes of these."""
         return votes.align(self.votes.voters, self.votes.classes, named=self.votes.named)
 
-    def read_again(self, votes: Votes | None, y: Any) -> SemiSupervisedRows:
-        """Return these rows, or others of the same classes, for displays and the report."""
-        classes = self.votes.classes
-        if votes is None:
-            marked = None if self.has_unlabeled else np.zeros(self.codes.size, dtype=bool)
-            labels = classes[self.codes]
-            return SemiSupervisedRows(self.labeled, labels, None, self.unlabeled, marked)
-        votes = self.aligned(votes)
-        values, marked = find_labels(votes, y)
-        labels = classes[class_codes(values[~marked].tolist(), classes, "gold")]
-        labeled = votes.take(~marked)
-        rest = votes.take(marked) if marked.any() else labeled
-        return SemiSupervisedRows(labeled, labels, None, rest, marked)
+    def read_again(self) -> SemiSupervisedRows:
+        """Return these rows with their labels, for the report."""
+        marked = None if self.has_unlabeled else np.zeros(self.codes.size, dtype=bool)
+        labels = self.votes.classes[self.codes]
+        return SemiSupervisedRows(self.labeled, labels, None, self.unlabeled, marked)
 
     def all_labels(self, predicted: np.ndarray) -> np.ndarray:
         """Return the labels of all rows passed, given predicted ones of the unlabeled rows."""
