@@ -1,10 +1,11 @@
 import pickle
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base.columns import MOST_VALUES, ColumnEncoder, needs_encoding, plan_column
 from hedgeclipper.io import as_text, frame_arrays
 
@@ -29,6 +30,18 @@ def plan(values, **options):
         (["31/01/2020", "01/12/2021"], "dates", "read as %d/%m/%Y"),
         (["01/31/2020", "12/01/2021"], "dates", "read as %m/%d/%Y"),
         (["2020-01-31T10:00", None], "dates", "read as ISO8601; 1 missing"),
+        (["08/18/2021 10:00", "01/02/2021 23:59"], "dates", "hour, read as %m/%d/%Y %H:%M"),
+        (["8/7/2021 1:05 PM", "1/2/2021 11:59 am"], "dates", "read as %m/%d/%Y %I:%M %p"),
+        (["12/26/00", "01/02/99"], "dates", "read as %m/%d/%y"),
+        (["26-Dec-2000", "1-Jan-1999"], "dates", "day, year, month, weekday, read as %d-%b-%Y"),
+        (["Dec 26, 2000", "Jan 1, 1999"], "dates", "read as %b %d, %Y"),
+        (["1 December 2000", "12 May 1999"], "dates", "read as %d %B %Y"),
+        (["20:56", "07:00"], "dates", "hour, read as %H:%M"),
+        ([time(20, 56), time(7)], "dates", "hour"),
+        (["9999-12-31", "2020-01-31"], "dates", "read as ISO8601"),
+        (["10-12", "13-19"], "categories", "2 values"),
+        (["1.2.3.4", "1.2.3.5"], "categories", "2 values"),
+        (["31/01/2020", "01/31/2020"], "categories", "2 values"),
         (["2020-01-31", "soon"], "categories", "2 values"),
         ([None, None], "left out", "all values are missing"),
         (["a", "a"], "left out", "the same value everywhere"),
@@ -49,7 +62,10 @@ def test_what_is_done_with_a_column(values, kind, what):
 
 
 def test_dates_of_pandas_and_categories():
-    assert plan(pd.to_datetime(["2020-01-31", None])).what == "day, month and weekday; 1 missing"
+    assert (
+        plan(pd.to_datetime(["2020-01-31", None])).what
+        == "; 1 missing, marked in a column of their own"
+    )
     assert plan(["a", "b"], dtype="category").kind == "categories"
 
 
@@ -63,14 +79,14 @@ def test_numbers_strings_and_dates_become_columns_of_numbers():
         }
     )
     encoder = ColumnEncoder().fit(rows)
-    # the number, whether it is missing; None, a, b; day, month, weekday
+    # the number, whether it and the date are missing; None, a, b; day, month, weekday
     expected = [
-        [1, 0, 0, 1, 0, 1, 1, 4],
-        [np.nan, 1, 1, 0, 0, 31, 2, 6],
-        [3, 0, 0, 0, 1, np.nan, np.nan, np.nan],
+        [1, 0, 0, 0, 1, 0, 1, 1, 4],
+        [np.nan, 1, 0, 1, 0, 0, 31, 2, 6],
+        [3, 0, 1, 0, 0, 1, np.nan, np.nan, np.nan],
     ]
     np.testing.assert_array_equal(encoder.transform(rows), expected)
-    assert encoder.sources_.tolist() == [0, 0, 1, 1, 1, 2, 2, 2]
+    assert encoder.sources_.tolist() == [0, 0, 2, 1, 1, 1, 2, 2, 2]
 
 
 def test_rows_of_another_kind_than_those_it_was_fitted_to():
@@ -158,9 +174,26 @@ TIMES = [datetime(1970, 1, 2, 12), datetime(1970, 2, 1, 12), None, datetime(2024
 def test_dates_are_the_same_in_every_form(frame_of, values, day):
     rows = frame_of({"d": values})
     found = ColumnEncoder().fit(rows).transform(rows)
-    np.testing.assert_allclose(found[1], [day, 2, 6])
-    np.testing.assert_array_equal(found[2], [np.nan] * 3)
-    np.testing.assert_array_equal(found[3, 1:], [2, 3])
+    np.testing.assert_allclose(found[1], [0, day, 1970, 2, 6])
+    np.testing.assert_array_equal(found[2], [1, *[np.nan] * 4])
+    np.testing.assert_array_equal(found[3, 2:], [2024, 2, 3])
+
+
+def test_dates_that_are_ambiguous_are_said():
+    assert "read with the day first" in plan(["01/02/2021", "03/02/2021"]).note
+    assert "read with the month first" in plan(["1/2/2021 1:00 PM", "3/2/2021 2:00 PM"]).note
+    assert plan(["01/02/2021", "13/02/2021"]).note == ""
+    hours = ColumnEncoder().fit(pd.DataFrame({"t": ["20:30", "7:00"]}))
+    assert hours.transform(pd.DataFrame({"t": ["12:45"]})).tolist() == [[12.75]]
+
+
+def test_a_label_that_depends_on_the_weekday_is_learned_from_dates_as_people_write_them():
+    days = pd.date_range("2021-01-01", periods=600)
+    rows = pd.DataFrame({"seen": days.strftime("%m/%d/%Y 10:00"), "noise": np.arange(600) % 7})
+    y = np.where(days.day_of_week < 5, "work", "rest")
+    labels = np.where(np.arange(600) % 3 == 0, y, None)
+    model = HedgeClipperClassifier("trees", n_estimators=60, random_state=0).fit(rows, labels)
+    assert np.mean(model.predict(rows) == y) > 0.95
 
 
 @pytest.mark.parametrize("frame_of", [of_pandas, of_polars, of_arrow])
@@ -191,7 +224,7 @@ def test_dates_that_cannot_be_read_are_missing_and_counted():
     rows = pd.DataFrame({"d": ["2020-01-31", "2021-12-01", None]})
     known, new = ColumnEncoder().fit(rows), pd.DataFrame({"d": ["soon", "2020-02-01", None]})
     assert known.unknown_values(new) == {"d": {"soon": 1}}
-    assert np.isnan(known.transform(new)[:, 0]).tolist() == [True, False, True]
+    assert np.isnan(known.transform(new)[:, 1]).tolist() == [True, False, True]
 
 
 def test_which_frames_need_encoding():

@@ -177,6 +177,7 @@ CODES = np.column_stack(
             np.array([town or "" for town in COLUMNS["gaps"]])[:, None]
         ),
         [(day - date(1970, 1, 1)).days for day in COLUMNS["dates"]],
+        [day.year for day in COLUMNS["dates"]],
         [day.month for day in COLUMNS["dates"]],
         [day.weekday() for day in COLUMNS["dates"]],
     ]

@@ -10,7 +10,7 @@ import re
 import warnings
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, time
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -20,12 +20,12 @@ from scipy import sparse
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import check_array
 
+from hedgeclipper.base.dates import date_numbers, dates_of, formats_of, varying_parts
 from hedgeclipper.io import as_text, frame_arrays, is_frame, listed, missing_labels
 from hedgeclipper.io.arrays import cut, is_array
 from hedgeclipper.io.frames import is_float
 
 MOST_VALUES = 50
-DATE_FORMATS = ("ISO8601", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y-%m")
 # digits in groups of three or without commas, with a currency before or after, or a percent sign
 _AMOUNT = re.compile(
     r"[-+]?[$€£¥]?\s?[-+]?(?=\.?\d)(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?(e[-+]?\d+)?\s?[$€£¥%]?", re.I
@@ -43,17 +43,19 @@ class ColumnPlan:
     what: str  # what is done with it, as text
     date_format: str | None = None  # how dates that are strings are read
     note: str = ""  # why this may be wrong, as text
+    parts: tuple[str, ...] = ()  # of dates, as `date_numbers` calls them
 
 
 class ColumnEncoder:
     """Encodes a frame as an array of numbers, its columns matched by name.
 
-    Numbers and booleans stay as they are, with one more column of 0 and 1 for each that has missing
-    values. Of strings and categories each value becomes a column of 0 and 1, the 49 most common
-    ones and one for the others if there are more than 50; a missing value is a value too, and one
-    that ``fit`` has not seen counts as uncommon. Dates, and strings that are all dates, become the
-    day since 1970, month and weekday. Columns without information are left out: those with one
-    value, or none, and strings that differ from row to row.
+    Numbers and booleans stay as they are. Dates and times of day, and strings that are all written
+    as such, become days since 1970, year, month, weekday and hour, those of them that vary. A
+    column of 0 and 1 marks missing numbers and dates, if there are any. Of strings and categories
+    each value becomes a column of 0 and 1, the 49 most common ones and one for the others if there
+    are more than 50; a missing value is a value too, and one that ``fit`` has not seen counts as
+    uncommon. Columns without information are left out: those with one value, or none, and strings
+    that differ from row to row.
 
     Attributes
     ----------
@@ -82,7 +84,8 @@ class ColumnEncoder:
             reasons = "; ".join(f"{plan.name!r}: {plan.what}" for plan in self.plans_[:3])
             raise ValueError(f"No column can be used ({reasons}). Add columns to learn from.")
         numbers, categories = self.names_of("numbers"), self.names_of("categories")
-        self._marked = [name for name in numbers if missing_labels(columns[name]).any()]
+        marked = [*numbers, *self.names_of("dates")]
+        self._marked = [name for name in marked if missing_labels(columns[name]).any()]
         self._one_hot = None
         sources = [*numbers, *self._marked]
         if categories:
@@ -94,7 +97,7 @@ class ColumnEncoder:
             rare = [0 if r is None else len(r) - 1 for r in self._one_hot.infrequent_categories_]
             for name, own, n in zip(categories, self._one_hot.categories_, rare, strict=True):
                 sources += [name] * (len(own) - n)
-        sources += [name for name in self.names_of("dates") for _ in ("day", "month", "weekday")]
+        sources += [plan.name for plan in self.plans_ for _ in plan.parts]
         positions = {name: position for position, name in enumerate(columns)}
         self.sources_ = np.array([positions[name] for name in sources])
         return self
@@ -111,7 +114,8 @@ class ColumnEncoder:
             made += [*self._one_hot.transform(_texts(columns, self.names_of("categories"))).T]
         for plan in self.plans_:
             if plan.kind == "dates":
-                made += date_numbers(dates_of(columns[plan.name], plan.date_format))
+                found = date_numbers(dates_of(columns[plan.name], plan.date_format))
+                made += [found[part] for part in plan.parts]
         return np.column_stack(made)
 
     @property
@@ -305,13 +309,18 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
         signed = next(text for text in texts if not is_float(text))
         note = f"{signed.strip()!r} is read as the number {amount_of(signed):g}"
         return ColumnPlan(name, "numbers", f"amounts, read as numbers{marked}", note=note)
-    date_format = _date_format(texts)
-    if kind == "dates" or date_format is not None:
+    formats = formats_of(texts)
+    if kind == "dates" or formats:
+        date_format = next(iter(formats), None)
+        parts = varying_parts(dates_of(present, date_format))
         read = f", read as {date_format}" if date_format else ""
-        what = f"day, month and weekday{read}{gaps}"
-        if date_format == "%d/%m/%Y" and _all_dates(texts, "%m/%d/%Y"):
-            note = f"{texts[0]} may begin with the day or the month, and is read with the day first"
-        return ColumnPlan(name, "dates", what, date_format, note)
+        if len(formats) > 1:
+            first = "day" if formats[0].startswith("%d") else "month"
+            both = f"{texts[0]} may begin with the day or the month"
+            note = f"{both}, and is read with the {first} first"
+        return ColumnPlan(
+            name, "dates", f"{', '.join(parts)}{read}{marked}", date_format, note, parts
+        )
     note = _note_on_categories(texts)
     # all different in 20 rows or more, or more than half of many values
     is_unique = n_values == len(values) >= 20
@@ -336,7 +345,7 @@ def kind_of(values: np.ndarray) -> str | None:
     types = set(map(type, present))
     if all(issubclass(one, (Real, Decimal, np.bool_)) for one in types):
         return "numbers"
-    if all(issubclass(one, (date, np.datetime64)) for one in types):
+    if all(issubclass(one, (date, time, np.datetime64)) for one in types):
         return "dates"
     is_text = any(issubclass(one, str) for one in types)
     texts = all(issubclass(one, (str, Real, Decimal, np.bool_)) for one in types)
@@ -355,52 +364,6 @@ def amount_of(text: str) -> float:
     """Return a string as a number: ``"$1,234.50"`` is 1234.5, ``"12%"`` is 0.12."""
     digits = re.sub(r"[\s,$€£¥%]", "", text) if _AMOUNT.fullmatch(text.strip()) else text
     return float(digits) / (100.0 if "%" in text else 1.0)
-
-
-def dates_of(values: np.ndarray, date_format: str | None) -> np.ndarray:
-    """Return a column as datetime64 in UTC; what cannot be read is missing."""
-    if values.dtype.kind == "M":
-        return values.astype("datetime64[us]")
-    missing = missing_labels(values)
-    found = {value: _date_of(value, date_format) for value in set(values[~missing].tolist())}
-    dates = np.full(values.shape, np.datetime64("NaT"), dtype="datetime64[us]")
-    dates[~missing] = [found[value] for value in values[~missing].tolist()]
-    return dates
-
-
-def date_numbers(dates: np.ndarray) -> list[np.ndarray]:
-    """Return days since 1970, months from 1 and weekdays from Monday = 0; NaN for no date."""
-    days, missing = dates.astype("datetime64[D]").astype(np.int64), np.isnat(dates)
-    months = dates.astype("datetime64[M]").astype(np.int64) % 12 + 1
-    exact = (dates - np.datetime64(0, "us")) / np.timedelta64(1, "D")
-    found = (exact, months, (days + 3) % 7)  # 1970 began on a Thursday
-    return [np.where(missing, np.nan, numbers) for numbers in found]
-
-
-def _date_of(value: Any, date_format: Any) -> Any:
-    """Return a date, or a string that is one, without a time zone; None for anything else."""
-    if isinstance(value, str):
-        try:
-            if date_format in (None, "ISO8601"):
-                value = datetime.fromisoformat(value)
-            else:
-                value = datetime.strptime(value, date_format)
-        except ValueError:
-            return None
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        return value.astimezone(UTC).replace(tzinfo=None)
-    return value if isinstance(value, date) else None
-
-
-def _date_format(texts: list[str]) -> str | None:
-    """Return how all of these strings can be read as dates; None if they cannot, or are none."""
-    if not texts or not all(re.search(r"\d[-/.]\d", text) for text in set(texts)):
-        return None
-    return next((one for one in DATE_FORMATS if _all_dates(texts, one)), None)
-
-
-def _all_dates(texts: list[str], date_format: str) -> bool:
-    return all(_date_of(text, date_format) for text in set(texts))
 
 
 def _note_on_categories(texts: list[str]) -> str:

@@ -197,8 +197,8 @@ class Reading:
 class Fit(Printing, Writing, Reading):
     """Fit a model to labeled and unlabeled rows.
 
-    Numbers stay as they are, strings become columns of 0 and 1, dates become day, month and
-    weekday; how each column is encoded is printed, and kept in the model.
+    Numbers stay as they are, strings become columns of 0 and 1, dates become days, year, month,
+    weekday and hour; how each column is encoded is printed, and kept in the model.
     """
 
     calls = "model_commands:fit"
