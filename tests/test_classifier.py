@@ -459,10 +459,3 @@ def test_a_fit_that_fails_leaves_no_old_one_behind():
             model.fit(rows, y, X_unlabeled=unlabeled)
         with pytest.raises(NotFittedError):
             model.predict(X)
-
-
-def test_progress_is_shown_if_asked_for(capsys):
-    fitted("own")
-    assert capsys.readouterr().err == ""
-    fitted("own", verbose=1)
-    assert "fitting voters  18 fits" in capsys.readouterr().err

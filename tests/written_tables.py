@@ -5,7 +5,6 @@ import gzip
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
@@ -21,11 +20,6 @@ def labels_of(source):
     return np.concatenate([labels for _, labels in source.labeled_batches()])
 
 
-def write_stream(table, path):
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
-        writer.write_table(table)
-
-
 def write_csv(table, path):
     pack = {".gz": gzip.compress, ".bz2": bz2.compress}.get(path.suffix, bytes)
     separator = "\t" if ".tsv" in path.name else ","
@@ -36,9 +30,6 @@ def write_csv(table, path):
 WRITERS = {
     "x.parquet": pq.write_table,
     "x.pq": pq.write_table,
-    "x.feather": lambda table, path: feather.write_feather(table, path, compression="lz4"),
-    "x.arrow": lambda table, path: feather.write_feather(table, path, compression="uncompressed"),
-    "x.ipc": write_stream,
     "x.csv": write_csv,
     "x.csv.gz": write_csv,
     "x.csv.bz2": write_csv,

@@ -30,7 +30,7 @@ FOOT = """
   infinities, constants, duplicates, extreme values, one class, no rows and strange names,
   through functions and estimators of the public interface.
 - **files through the command line**: flipped bits, cuts, holes, NUL bytes, other newlines,
-  very wide and very long lines in CSV, Parquet, Arrow, LibSVM and gzip: one line of error
+  very wide and very long lines in CSV, Parquet and gzip: one line of error
   and nothing written, or a whole output.
 - **model files**: damaged ones have another checksum and are refused. In hostile ones an
   array or the description is changed and the checksum is made again: they are refused,

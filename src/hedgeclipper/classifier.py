@@ -39,13 +39,11 @@ from hedgeclipper.bounds.tested_predictions import (
 from hedgeclipper.io import is_frame, is_in_memory, split_target
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.digests import MODULUS, digest_rows
-from hedgeclipper.io.progress import row_reporter
 from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition
 from hedgeclipper.table_inspection import TableInspectionMixin, TestedRows, describe_voters
 from hedgeclipper.voters.classifiers import LabeledRows, check_estimators
 from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD, check_shift
-from hedgeclipper.voters.unlabeled import UnlabeledScores, score_unlabeled
-from hedgeclipper.voters.voters import FittedVoters, fit_voters
+from hedgeclipper.voters.voters import FittedVoters, UnlabeledScores, fit_voters, score_unlabeled
 from hedgeclipper.weighing import (
     VoterScores,
     WeighedVoters,
@@ -104,8 +102,6 @@ class HedgeClipperClassifier(
         Threads for trees and predictions, processes for other fits; None is 1 and -1 all cores.
     random_state : int, RandomState or None, default=None
         Seed; pass an int for the same result in every fit.
-    verbose : int, default=0
-        1 shows the fits and the rows that are done.
 
     Attributes
     ----------
@@ -165,7 +161,6 @@ class HedgeClipperClassifier(
         "class_weight": [StrOptions({"balanced"}), dict, "array-like", None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -178,7 +173,6 @@ class HedgeClipperClassifier(
         class_weight=None,
         n_jobs=None,
         random_state=None,
-        verbose=0,
     ):
         self.estimators = estimators
         self.n_estimators = n_estimators
@@ -187,7 +181,6 @@ class HedgeClipperClassifier(
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.verbose = verbose
 
     def get_params(self, deep=True):
         """Return the parameters, those of named classifiers among them.
@@ -226,10 +219,9 @@ class HedgeClipperClassifier(
         X_unlabeled : like X, batches or files, or a Dask collection, optional
             Unlabeled rows; -1 in y is then a class, also if X_unlabeled is empty. Columns of frames
             and files are matched by name, whatever their order. Batches may be any object that can
-            be iterated over again, or a function that returns a fresh iterable. Files are Parquet,
-            Arrow, CSV or LibSVM: a path, a folder, a glob or a list, read in batches. In a
-            pipeline, pass it with the name of the step, as ``model__X_unlabeled``; steps before do
-            not transform it.
+            be iterated over again, or a function that returns a fresh iterable. Files are Parquet
+            or CSV: a path, a folder, a glob or a list, read in batches. In a pipeline, pass it with
+            the name of the step, as ``model__X_unlabeled``; steps before do not transform it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labeled rows.
 
@@ -249,16 +241,14 @@ class HedgeClipperClassifier(
         some = self._draw_some(rows, random_state, name_columns)
         labeled = LabeledRows(rows.X_labeled, codes, self.classes_, rows.weight_labeled, some)
         self._grown_from = labeled, deepcopy(random_state)
-        with row_reporter(self.verbose, "fitting voters", None, "fits") as report:
-            voters = fit_voters(
-                plan,
-                labeled,
-                self._games(),
-                n_trees=self.n_estimators,
-                random_state=random_state,
-                n_jobs=self.n_jobs,
-                report=report,
-            )
+        voters = fit_voters(
+            plan,
+            labeled,
+            self._games(),
+            n_trees=self.n_estimators,
+            random_state=random_state,
+            n_jobs=self.n_jobs,
+        )
         self.shift_score_ = check_shift(voters.trees, some, self.n_jobs) if voters.trees else 0.0
         unlabeled = score_unlabeled(
             voters.scorer,
@@ -268,7 +258,6 @@ class HedgeClipperClassifier(
             prepare=name_columns,
             names=self._column_names,
             n_jobs=self.n_jobs,
-            verbose=self.verbose,
         )
         sample = unlabeled.sample if rows.has_unlabeled else self._reuse(voters, unlabeled)
         scores = scores_by_game(

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.messages import import_extra
 
 __all__ = ["load_adult", "load_judges"]
 

@@ -21,7 +21,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from hedgeclipper import __version__, saved_types
 from hedgeclipper.io.atomic import atomic_path
-from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.messages import import_extra
 from hedgeclipper.model_checks import TYPES_OF_OTHERS, check_model
 
 # raised whenever a saved type is renamed or moved, or stores something else

@@ -16,7 +16,7 @@ from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan
 from hedgeclipper.base.evaluation import evaluate_predictions, placements
 from hedgeclipper.base.inspection import contributions_of
 from hedgeclipper.io import split_target
-from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.messages import import_extra
 from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.voters.classifiers import LabeledRows
 from hedgeclipper.voters.tree_groups import FittedTrees, fit_trees, see

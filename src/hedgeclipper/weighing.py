@@ -42,7 +42,7 @@ from hedgeclipper.game.losses import resolve_loss
 from hedgeclipper.game.solution import GameSolution, Progress
 from hedgeclipper.game.solve import play
 from hedgeclipper.game.specialists import VoteArray
-from hedgeclipper.io.progress import warn_user
+from hedgeclipper.io.messages import warn_user
 
 # votes: ranks at most so many, and log-odds cut off at so many standard deviations
 MOST_RANKS, LEAST_SCORE, DEVIATIONS = 10_000, 1e-3, 2.0

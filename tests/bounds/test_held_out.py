@@ -391,7 +391,7 @@ def test_held_out_rows_come_last_or_stay_where_they_are_in_their_table():
 
 
 def test_a_sample_of_rows_in_files_is_of_unlabeled_and_not_of_held_out_ones(tmp_path, monkeypatch):
-    monkeypatch.setattr("hedgeclipper.voters.unlabeled.ROWS_IN_GAME", 100)
+    monkeypatch.setattr("hedgeclipper.voters.voters.ROWS_IN_GAME", 100)
     X, y = problem("trees")
     frame = pd.DataFrame(X, columns=list("abcdef"))
     frame[N_LABELED:].to_parquet(tmp_path / "rows.parquet")

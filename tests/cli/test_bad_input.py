@@ -89,10 +89,8 @@ FILES = {
     "not UTF-8": ("rows.csv", "a,y\nä,0\nö,1\n".encode("latin-1"), "is not text in UTF-8"),
     "not UTF-8 heading": ("rows.csv", "ä,y\n1,0\n2,1\n".encode("latin-1"), "UTF-8"),
     "no Parquet": ("rows.parquet", b"a,y\n1,0\n", "rows.parquet is damaged or cut short"),
-    "no Arrow": ("rows.arrow", b"a,y\n1,0\n", "rows.arrow is damaged or cut short"),
     "no Excel": ("rows.xlsx", b"a,y\n1,0\n", "rows.xlsx is damaged or cut short"),
     "unknown suffix": ("rows.pdf", b"a,y\n1,0\n", "unknown suffix. Save it as CSV or Parquet"),
-    "LibSVM": ("rows.libsvm", b"1 1:2\n", "is LibSVM, which has no names of columns"),
 }
 
 
@@ -406,26 +404,3 @@ def test_wrong_usage_is_json_too(command):
     command("fit", "rows.csv", "--json")
     assert command.result["exit_code"] == command.code == USAGE
     assert "Missing option" in command.result["error"]
-
-
-@pytest.mark.parametrize("name", ["fit", "predict", "votes"])
-def test_an_arrow_file_with_a_damaged_offset(command, models, name):
-    """Without a full check a string is read from wherever its offset points to."""
-    Path("m.skops").write_bytes(models["strings"])
-    frame = flowers()
-    frame["item"] = [f"key {number}" for number in range(len(frame))]
-    frame.to_feather("rows.arrow", compression="uncompressed")
-    content = Path("rows.arrow").read_bytes()
-    ends = np.append(0, np.cumsum(frame["note"].str.len()))
-    kind = next(kind for kind in (np.int32, np.int64) if ends.astype(kind).tobytes() in content)
-    damaged = ends.astype(kind)
-    damaged[5] += 100_000_000
-    content = content.replace(ends.astype(kind).tobytes(), damaged.tobytes())
-    Path("rows.arrow").write_bytes(content)
-    words = {
-        "fit": ("fit", "rows.arrow", "--target", "species", "--model", "n.skops"),
-        "predict": ("predict", "m.skops", "rows.arrow", "-o", "p.csv", "--id", "note"),
-        "votes": ("votes", "rows.arrow", "--gold", "gold.csv"),
-    }[name]
-    Path("gold.csv").write_text("item,truth\nkey 1,setosa\nkey 2,virginica\n")
-    fails(command, (*words, "-q"), DATA, "rows.arrow is damaged or cut short")

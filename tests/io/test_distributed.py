@@ -240,7 +240,7 @@ def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypat
 
 def test_the_game_of_many_rows_is_that_of_memory(monkeypatch):
     """Its sample is the same, and a confidence_level holds rows out in the same way."""
-    monkeypatch.setattr("hedgeclipper.voters.unlabeled.ROWS_IN_GAME", 2_000)
+    monkeypatch.setattr("hedgeclipper.voters.voters.ROWS_IN_GAME", 2_000)
     ours, theirs = (
         fitted(rows, confidence_level=0.95)
         for rows in (da.from_array(UNLABELED, chunks=(3_500, 4)), UNLABELED)

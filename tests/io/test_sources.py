@@ -1,4 +1,3 @@
-import gzip
 import os
 import sys
 from pathlib import Path
@@ -6,10 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
-from scipy import sparse
 
 from hedgeclipper.io import arrays, as_source, formats
 from tests.written_tables import A_B, ROWS, every_format, labels_of, stacked, write
@@ -93,10 +90,9 @@ def test_columns_of_a_source_are_picked_by_name(make):
             r"wanted\. Make the source with that, or without columns\.",
         ),
         ({"label": "y"}, {"label": "b"}, "made with label='y'. Here label='b' is wanted"),
-        ({"n_columns": 3}, {"n_columns": 2}, "made with n_columns=3. Here n_columns=2 is wanted"),
         ({"columns": ["a", "y"]}, {"label": "y"}, "'y' is the label, and it is in columns too"),
     ],
-    ids=["columns", "label", "width", "label among columns"],
+    ids=["columns", "label", "label among columns"],
 )
 def test_a_source_that_was_made_with_something_else(tmp_path, had, wanted, message):
     source = as_source(write(tmp_path / "x.parquet", ROWS), **had)
@@ -178,7 +174,7 @@ def test_columns_of_files_are_matched_by_name(tmp_path):
     assert stacked(as_source(tmp_path)).tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".feather"])
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
 def test_a_column_that_one_file_lacks(tmp_path, suffix):
     write(tmp_path / f"0{suffix}", {"a": [1.0], "b": [2.0]})
     write(tmp_path / f"1{suffix}", {"a": [1.0]})
@@ -196,7 +192,6 @@ def test_batches_are_bounded_whatever_the_row_groups(tmp_path, monkeypatch):
     table = pa.table({"a": np.arange(1000.0)})
     pq.write_table(table, tmp_path / "large.parquet", row_group_size=1000)
     pq.write_table(table, tmp_path / "small.parquet", row_group_size=70)
-    feather.write_feather(table, tmp_path / "large.arrow")
     for path in tmp_path.iterdir():
         batches = list(as_source(path))
         assert [len(batch) for batch in batches] == [300, 300, 300, 100]
@@ -210,7 +205,7 @@ def arrow_peak(where):
     return max(pool.bytes_allocated() - before for _ in as_source(where))
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".csv"])
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
 def test_memory_does_not_grow_with_rows_and_files(tmp_path, monkeypatch, suffix):
     monkeypatch.setattr(arrays, "MOST_ROWS_PER_BATCH", 2000)
     monkeypatch.setattr(formats, "CSV_BLOCK_BYTES", 1 << 14)
@@ -234,7 +229,7 @@ def test_labels_that_were_not_asked_for(tmp_path):
         next(source.labeled_batches())
 
 
-@pytest.mark.parametrize("name", ["x.parquet", "x.feather", "x.csv"])
+@pytest.mark.parametrize("name", ["x.parquet", "x.csv"])
 def test_a_file_that_disappears_between_passes(tmp_path, name):
     path = write(tmp_path / name, ROWS)
     source = as_source(path)
@@ -244,7 +239,7 @@ def test_a_file_that_disappears_between_passes(tmp_path, name):
         list(source)
 
 
-@pytest.mark.parametrize("name", ["x.parquet", "x.feather", "x.ipc", "x.csv"])
+@pytest.mark.parametrize("name", ["x.parquet", "x.csv"])
 def test_rows_that_change_between_passes(tmp_path, name):
     path = write(tmp_path / name, {"a": [1.0, 2.0]})
     source = as_source(path)
@@ -291,7 +286,7 @@ def open_files():
     return sorted(os.readlink(entry) for entry in folder.iterdir() if entry.exists())
 
 
-@pytest.mark.parametrize("name", ["x.parquet", "x.feather", "x.ipc", "x.csv.gz"])
+@pytest.mark.parametrize("name", ["x.parquet", "x.csv.gz"])
 def test_no_file_stays_open(tmp_path, name):
     path = write(tmp_path / name, {"a": np.random.default_rng(0).random(200_000)})
     source = as_source(path)
@@ -301,30 +296,6 @@ def test_no_file_stays_open(tmp_path, name):
     next(batches)
     batches.close()
     assert before == [path for path in open_files() if str(tmp_path) in path] == []
-
-
-LIBSVM = b"+1 1:0.5 3:1\nnan 2:2\n-1 3:0.25\n"
-
-
-@pytest.mark.parametrize("pack", ["", ".gz"])
-def test_libsvm_is_read_as_a_whole(tmp_path, pack):
-    for number in (0, 1):
-        text = LIBSVM if number == 0 else b"1 7:1\n"
-        (tmp_path / f"{number}.svm{pack}").write_bytes(gzip.compress(text) if pack else text)
-    source = as_source(tmp_path, label=True)
-    ((rows, labels),) = source.labeled_batches()
-    assert isinstance(rows, sparse.csr_array)
-    np.testing.assert_array_equal(rows.toarray()[:3, :3], [[0.5, 0, 1], [0, 2, 0], [0, 0, 0.25]])
-    np.testing.assert_array_equal(labels, [1.0, np.nan, -1.0, 1.0])
-    assert rows.shape == (4, 7)
-    assert next(iter(as_source(tmp_path, n_columns=9, dtype=np.float32))).shape == (4, 9)
-
-
-@pytest.mark.parametrize("line", ["1 4:1", "1 0:1", "x 1:1", "1 a:1"])
-def test_text_that_is_not_libsvm(tmp_path, line):
-    (tmp_path / "x.svm").write_text(f"1 1:0.5\n{line}\n")
-    with pytest.raises(ValueError, match=r"x\.svm is not LibSVM text of 3 columns"):
-        as_source(tmp_path, n_columns=3)
 
 
 def test_a_function_makes_batches_of_an_arrow_dataset(tmp_path):

@@ -44,8 +44,6 @@ def folder(tmp_path_factory):
         frame.to_csv(f"{name}.csv", index=False)
         frame.to_csv(f"{name}.csv.gz", index=False)
         frame.to_parquet(f"{name}.parquet")
-        frame.to_feather(f"{name}.arrow")
-        frame.to_feather(f"{name}.feather", compression="uncompressed")
     gold[:30].to_csv("gold.csv", index=False)
     defaults = HedgeClipperClassifier.__init__.__kwdefaults__
     n_estimators = defaults["n_estimators"]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from hedgeclipper.io.progress import warn_user
+from hedgeclipper.io.messages import warn_user
 
 # a class that is expected in fewer of the unlabeled rows need not be predicted for any
 FEWEST_EXPECTED = 10.0

@@ -20,7 +20,7 @@ from sklearn.utils.validation import column_or_1d
 
 from hedgeclipper.io import as_classes, as_plain_array, as_source, is_in_memory, missing_labels
 from hedgeclipper.io.arrays import stack_rows
-from hedgeclipper.io.progress import warn_user
+from hedgeclipper.io.messages import warn_user
 from hedgeclipper.sklearn_private import _check_sample_weight, _safe_indexing
 
 UNLABELED = -1
@@ -254,13 +254,6 @@ class RowBatches:
     more: Any = None
     checksums: list[tuple[int, ...]] = field(default_factory=list, repr=False)
 
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows, where it is known without reading them."""
-        if self.only_unlabeled or self.source.n_rows is None:
-            return None
-        return self.source.n_rows + (0 if self.more is None else self.more.shape[0])
-
     def __iter__(self) -> Iterator[Any]:
         checksum: tuple[int, ...] = (0, 0, 0)
         for batch in self._read():
@@ -361,13 +354,8 @@ class RowSlices:
 
     rows: Any
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.rows.shape[0]
-
     def __iter__(self) -> Iterator[Any]:
-        for start in range(0, self.n_rows, ROWS_PER_SLICE):
+        for start in range(0, self.rows.shape[0], ROWS_PER_SLICE):
             yield _safe_indexing(self.rows, slice(start, start + ROWS_PER_SLICE))
 
 

@@ -24,8 +24,7 @@ from hedgeclipper.base.evaluation import LabeledScoreMixin
 from hedgeclipper.base.predictions import RowPredictor, decision_costs
 from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, SemiSupervisedRows, is_dask
 from hedgeclipper.io.arrays import draw_rows
-from hedgeclipper.io.extras import import_extra
-from hedgeclipper.io.progress import row_reporter
+from hedgeclipper.io.messages import import_extra
 
 
 @dataclass(frozen=True)
@@ -127,12 +126,10 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         instead = "call predict_proba(X), which is lazy, and let Dask write that"
         batches = self._batches(X, "X", instead)
         n_rows = 0
-        reporter = row_reporter(self.verbose, "writing predictions", batches.n_rows)
-        with reporter as report, io.parquet_writer(path) as out:
+        with io.parquet_writer(path) as out:
             for batch in batches:
                 out.write(self._columns(predictor.raw_predictions(batch, self.n_jobs)))
                 n_rows += batch.shape[0]
-                report(n_rows)
             if n_rows == 0:
                 out.write(self._columns(np.empty((0, predictor.n_games))))
         return n_rows
@@ -243,8 +240,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         if not io.is_batched(X):
             return self._check_table(X, reset=False)
         dtype = np.float32 if self._scale is None else np.float64
-        options = {"columns": self._column_names, "n_columns": width, "dtype": dtype}
-        source = io.as_source(X, name=name, once=once, **options)
+        source = io.as_source(X, name=name, columns=self._column_names, dtype=dtype, once=once)
         return RowBatches(source, BatchCheck(name, width, self._row_checks, None, self._scale))
 
     def _check_table(self, X: Any, reset: bool = True) -> Any:

@@ -17,7 +17,7 @@ from hedgeclipper.cli.output import ExitCode, Output, reporting
 
 _HELP = (
     "Label many rows from few labels.\n\n"
-    "Files are CSV, Parquet, Arrow or Excel, recognized by their suffix. A folder, or a quoted "
+    "Files are CSV, Parquet or Excel, recognized by their suffix. A folder, or a quoted "
     "pattern like 'rows/*.parquet', stands for all files in it. A row whose target is missing is "
     "unlabeled."
 )

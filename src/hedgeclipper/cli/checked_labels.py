@@ -114,7 +114,7 @@ def _read_person(
 
 
 def read_table(name: str, dialect: CsvDialect, output: Output) -> pd.DataFrame:
-    """Return a table of labels: CSV, Parquet, Arrow, Excel, or JSON of Label Studio."""
+    """Return a table of labels: CSV, Parquet, Excel, or JSON of Label Studio."""
     if name.lower().endswith(".json"):
         return pd.DataFrame(read_annotations(Path(name)))
     return Files.find([name], output, dialect).frame().reset_index(drop=True)

@@ -82,11 +82,10 @@ def fit(options: Fit, output: Output) -> None:
         class_weight="balanced" if options.balanced else None,
         n_jobs=options.jobs,
         random_state=options.seed,
-        verbose=output.verbose,
     )
     # no rows, if there are none, say that -1 is a class
-    model.fit(rows.X, rows.y, X_unlabeled=rows.unlabeled if rows.n_unlabeled else rows.X[:0])
-    model.set_params(verbose=0)
+    with output.working("fitting"):
+        model.fit(rows.X, rows.y, X_unlabeled=rows.unlabeled if rows.n_unlabeled else rows.X[:0])
     model.fit_files_ = {
         "target": target,
         "key": row_id,
@@ -142,11 +141,12 @@ def predict(options: Predict, output: Output) -> None:
     keys = None if key is None else table.column(key)
     facts, sure, counts = [], None, Counter[Any]()
     with (
+        output.working("predicting"),
         atomic_path(to, force=options.force) as draft,
         TemporaryDirectory(prefix=".", dir=draft.parent) as folder,
     ):
         raw = Path(folder, "predictions.parquet")
-        n_rows = model.set_params(verbose=output.verbose).predict_to(raw, rows())
+        n_rows = model.predict_to(raw, rows())
         if options.max_error is not None:
             level = options.confidence_level
             sure = model.auto_label(options.max_error, rows(), confidence_level=level)

@@ -7,11 +7,12 @@ decides the exit code.
 from __future__ import annotations
 
 import json
+import os
 import time
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from enum import IntEnum
 from pathlib import Path
@@ -57,10 +58,9 @@ class Output:
         self.written: list[str] = []
         self.code = ExitCode.DONE
 
-    @property
-    def verbose(self) -> int:
-        """The ``verbose`` of estimators: 1 shows progress."""
-        return int(not self.is_quiet)
+    def working(self, what: str) -> Any:
+        """Show on a terminal, in a ``with`` block, what takes a while."""
+        return nullcontext() if self.is_quiet else self._err.status(what)
 
     @property
     def seconds(self) -> float:
@@ -138,10 +138,7 @@ class _PatientConsole(Console):
 
     def on_broken_pipe(self) -> None:
         """Drop all that is printed from now on."""
-        # imported here, since help should not have to wait for it
-        from hedgeclipper.io.progress import drop
-
-        drop(self.file)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print, and go on where notes and errors cannot be written."""

@@ -64,11 +64,6 @@ class Files:
         """
         found = cls(open_files(list(where), dialect, keep_zeros=True))
         first = found.files[0]
-        if not isinstance(first, TableFile):
-            raise CommandError(
-                f"{found.place} is {first.kind}, which has no names of columns.",
-                "Pass CSV, Parquet, Arrow or Excel, or fit to it from Python.",
-            )
         found._check_columns()
         if isinstance(first, CsvFile) and dialect == UNKNOWN_DIALECT:
             unusual = first.dialect.describe()

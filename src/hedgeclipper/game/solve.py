@@ -12,7 +12,7 @@ from hedgeclipper.game.losses import ZeroOneLoss, resolve_loss
 from hedgeclipper.game.solution import GameSolution, Progress, describe
 from hedgeclipper.game.solvers import solve_batch, solve_exact
 from hedgeclipper.game.specialists import Specialists, WithConstantVoter, as_vote_matrix
-from hedgeclipper.io.progress import warn_user
+from hedgeclipper.io.messages import warn_user
 
 MAX_PASSES = 500
 

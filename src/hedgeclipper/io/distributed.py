@@ -19,8 +19,8 @@ from dask.delayed import Delayed
 
 from hedgeclipper.io.arrays import MAX_SEED, Draw, merge_draws, tag_rows
 from hedgeclipper.io.digests import MODULUS
-from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.frames import positions_of
+from hedgeclipper.io.messages import import_extra
 
 # else it is imported, and brings its own settings, while ours are set, and both are undone
 with suppress(ImportError):

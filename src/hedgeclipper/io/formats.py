@@ -16,14 +16,8 @@ from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
-from zlib import error as ZlibError
-
-import numpy as np
-from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from hedgeclipper.io.arrays import rows_per_batch
-from hedgeclipper.io.extras import import_extra
 from hedgeclipper.io.frames import (
     as_text,
     holds_numbers,
@@ -33,6 +27,7 @@ from hedgeclipper.io.frames import (
     positions_of,
     pyarrow,
 )
+from hedgeclipper.io.messages import import_extra
 
 _BUFFER_BYTES = 1 << 16
 CSV_BLOCK_BYTES = 1 << 20
@@ -42,12 +37,9 @@ _LEADING_ZERO = r"^\s*[-+]?0\d"
 # NaN and inf may be names of columns
 _NUMERAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_PACKS = ("", ".gz", ".bz2", ".zst")
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 SAY_ENCODING = "Write the file in UTF-8, or name its encoding, as in --encoding latin-1."
-
-
-def _packed(suffixes: Sequence[str], packs: Sequence[str]) -> tuple[str, ...]:
-    return tuple(suffix + pack for suffix in suffixes for pack in ("", *packs))
 
 
 @contextmanager
@@ -120,7 +112,7 @@ class TableFile:
         positions_of(wanted.names, schema.names, self.place)
         with self._naming_damage():
             for batch in self._read(schema, wanted):
-                # or a damaged string would be read from wherever its offset points to
+                # or strings that are no text would fail further on
                 batch.validate(full=True)
                 yield from (batch.slice(k, size) for k in range(0, batch.num_rows, size))
 
@@ -153,34 +145,6 @@ class ParquetFile(TableFile):
         return pyarrow("pyarrow.parquet").ParquetFile(
             self.path, buffer_size=_BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True
         )
-
-
-class ArrowFile(TableFile):
-    """Rows of an Arrow (Feather) file or stream, which is mapped into memory."""
-
-    kind, suffixes = "Arrow", (".arrow", ".feather", ".ipc")
-
-    def head(self) -> tuple[Any, int | None]:
-        """Return the schema."""
-        with self._naming_damage(), self._open() as reader:
-            return reader.schema, None
-
-    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
-        with self._open([schema.get_field_index(name) for name in wanted.names]) as reader:
-            if hasattr(reader, "get_batch"):
-                yield from map(reader.get_batch, range(reader.num_record_batches))
-            else:
-                yield from reader
-
-    @contextmanager
-    def _open(self, fields: list[int] | None = None) -> Iterator[Any]:
-        ipc = pyarrow("pyarrow.ipc")
-        options = ipc.IpcReadOptions(included_fields=fields, use_threads=False)
-        with pyarrow().memory_map(str(self.path)) as file:
-            is_file = file.read(6) == b"ARROW1"
-            file.seek(0)
-            with (ipc.open_file if is_file else ipc.open_stream)(file, options=options) as reader:
-                yield reader
 
 
 @dataclass(frozen=True)
@@ -247,7 +211,8 @@ class CsvFile(TableFile):
     begin with 0, such as postal codes, are strings. Arrow reads up to 32 blocks of 1 MB ahead.
     """
 
-    kind, suffixes = "CSV", _packed((".csv", ".tsv"), (".gz", ".bz2", ".zst"))
+    kind = "CSV"
+    suffixes = tuple(f".{name}{pack}" for name in ("csv", "tsv") for pack in _PACKS)
     given: CsvDialect = UNKNOWN_DIALECT
     keep_zeros: bool = False
 
@@ -416,31 +381,7 @@ class ExcelFile(TableFile):
         yield from self._sheet.select(wanted.names).to_batches()
 
 
-@dataclass(frozen=True)
-class LibSvmFile:
-    """Rows without names of columns: a label, then ``index:value``, with indices from 1 on."""
-
-    path: Path
-    kind = "LibSVM"
-    suffixes = _packed((".svm", ".libsvm", ".svmlight"), (".gz", ".bz2"))
-
-    def read(self, n_columns: int | None, dtype: Any) -> tuple[sparse.csr_array, np.ndarray]:
-        """Return rows and labels; by default, rows are as wide as they need to be."""
-        with naming_damaged_file(str(self.path), EOFError, ZlibError):
-            try:
-                rows, labels = load_svmlight_file(
-                    str(self.path), n_features=n_columns, dtype=dtype, zero_based=False
-                )
-            except ValueError as error:
-                raise ValueError(
-                    f"{self.path} is not LibSVM text of {n_columns or 'any'} columns ({error}). "
-                    "Write a label and then index:value, with indices from 1 to the number of "
-                    "columns in rising order."
-                ) from error
-        return sparse.csr_array(rows), labels
-
-
-FORMATS = (ParquetFile, ArrowFile, CsvFile, ExcelFile, LibSvmFile)
+FORMATS = (ParquetFile, CsvFile, ExcelFile)
 _KNOWN = "Files are recognized by their suffix: {}.".format(
     "; ".join(f"{one.kind} {', '.join(one.suffixes)}" for one in FORMATS)
 )

@@ -16,7 +16,7 @@ import numpy as np
 from narwhals.dependencies import is_pandas_dataframe as is_pandas
 from narwhals.dependencies import is_polars_dataframe
 
-from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.messages import import_extra
 
 _EXACT = 2.0**53
 

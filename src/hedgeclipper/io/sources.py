@@ -17,7 +17,7 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 
 from hedgeclipper.io.arrays import as_rows, rows_per_batch
-from hedgeclipper.io.formats import LibSvmFile, TableFile, open_files
+from hedgeclipper.io.formats import TableFile, open_files
 from hedgeclipper.io.frames import (
     are_names,
     frame_columns,
@@ -42,8 +42,7 @@ class Request:
 
     name: str = field(default="votes", compare=False)
     columns: list[str] | None = None
-    label: Any = None
-    n_columns: int | None = None
+    label: str | None = None
     dtype: Any = None
     strings: bool = False
     once: bool = field(default=False, compare=False)
@@ -52,7 +51,7 @@ class Request:
     def joined(self, more: Request) -> Request:
         """Return what this and another request ask for together; the later dtype holds."""
         asked = {"dtype": more.dtype} if more.dtype is not None else {}
-        for option in ("columns", "label", "n_columns"):
+        for option in ("columns", "label"):
             had, wanted = getattr(self, option), getattr(more, option)
             if None not in (had, wanted) and had != wanted:
                 raise ValueError(
@@ -112,8 +111,7 @@ def as_source(
     *,
     name: str = "votes",
     columns: Sequence[str] | None = None,
-    label: Any = None,
-    n_columns: int | None = None,
+    label: str | None = None,
     dtype: Any = None,
     strings: bool = False,
     once: bool = False,
@@ -125,22 +123,18 @@ def as_source(
     data : array-like, sparse matrix, frame, re-iterable of these, function, path, or source
         A function without arguments must return a fresh iterable of batches on each call. Frames
         are those of pandas, polars and Arrow. A path is that of a file, of a folder of files, a
-        pattern like ``"rows/*.parquet"``, or a list of these; Parquet, Arrow, CSV, Excel and
-        LibSVM are recognized by suffix; the last two are read as a whole. A memory map is read
-        like a file. A source is returned as it is, or with what is asked for beyond what it was
-        made with.
+        pattern like ``"rows/*.parquet"``, or a list of these; Parquet, CSV and Excel, which is
+        read as a whole, are recognized by suffix. A memory map is read like a file. A source is
+        returned as it is, or with what is asked for beyond what it was made with.
     name : str
         What to call the data in errors.
     columns : sequence of str, optional
         Names of the wanted columns, in the wanted order; others are not read. Rows without names
-        (arrays, LibSVM) must have just these columns. Default: all columns but the label.
+        must have just these columns. Default: all columns but the label.
     label : str, optional
-        Name of the column with the labels, for `Source.labeled_batches`. For LibSVM, any true
-        value: the label is the number that begins a line, NaN where it is missing.
-    n_columns : int, optional
-        Number of columns of LibSVM files. Default: the largest index.
+        Name of the column with the labels, for `Source.labeled_batches`.
     dtype : dtype, optional
-        Of the rows. Default: one that holds the columns of a batch; float64 for CSV and LibSVM.
+        Of the rows. Default: one that holds the columns of a batch; float64 for CSV.
     strings : bool, default=False
         Whether columns of frames and files may hold strings; rows are then arrays of objects if one
         does, with None or NaN for what is missing.
@@ -155,7 +149,7 @@ def as_source(
     ([(2, 3), (1, 3)], [(2, 3), (1, 3)])
     """
     names = None if columns is None else [str(column) for column in columns]
-    request = Request(name, names, label or None, n_columns, dtype, strings, once, data)
+    request = Request(name, names, label, dtype, strings, once, data)
     if isinstance(data, Source):
         both = data.request.joined(request)
         if both == data.request:
@@ -171,12 +165,11 @@ def as_source(
 def _open(data: Any, request: Request) -> Source:
     """Return the source for a request that is whole."""
     if not is_batched(data):
-        return _array_source(_as_block(data, request, request.name), request)
+        block = _as_block(data, request, request.name)
+        return Source(request, lambda with_labels: [block], block[2], block[0].shape[0])
     if _are_files(data):
         is_open = isinstance(data, list) and isinstance(data[0], TableFile)
-        files = data if is_open else open_files(data)
-        is_libsvm = isinstance(files[0], LibSvmFile)
-        return (_libsvm_source if is_libsvm else _table_source)(files, request)
+        return _table_source(data if is_open else open_files(data), request)
     if isinstance(data, np.ndarray):  # a memory map
         size = rows_per_batch(as_rows(data, name=request.name).shape[1])
         parts = [data[part] for part in gen_batches(len(data), size)]
@@ -209,11 +202,6 @@ def _are_files(data: Any) -> bool:
     """Return whether the data is a path, or a list of paths or of files that are opened already."""
     entries = data if isinstance(data, (list, tuple)) else [data]
     return bool(entries) and all(isinstance(entry, (str, Path, TableFile)) for entry in entries)
-
-
-def _array_source(block: Block, request: Request) -> Source:
-    """Return the rows of one array or CSR matrix, a single batch."""
-    return Source(request, lambda with_labels: [block], block[2], block[0].shape[0])
 
 
 def _read_batches(
@@ -270,17 +258,6 @@ def _read_tables(
             yield _frame_block(batch, request, file.place)
             n_read += batch.num_rows
         _check_count(counts, file.place, n_read)
-
-
-def _libsvm_source(files: Sequence[LibSvmFile], request: Request) -> Source:
-    """Return the rows and labels of LibSVM files, which are read as a whole."""
-    width = request.n_columns if request.columns is None else len(request.columns)
-    parts = [file.read(width, request.dtype or np.float64) for file in files]
-    for rows, _ in parts:
-        rows.resize(rows.shape[0], max(other.shape[1] for other, _ in parts))
-    rows = sparse.vstack([rows for rows, _ in parts], format="csr")
-    labels = np.concatenate([labels for _, labels in parts])
-    return _array_source((rows, labels, request.columns), request)
 
 
 def _as_block(data: Any, request: Request, place: str) -> Block:

@@ -19,7 +19,7 @@ from hedgeclipper.base.table_classifier import NO_UNLABELED_ROWS, TableClassifie
 from hedgeclipper.game.solution import GameSolution
 from hedgeclipper.io import is_frame, is_in_memory
 from hedgeclipper.io.arrays import MAX_SEED
-from hedgeclipper.io.progress import row_reporter, warn_user
+from hedgeclipper.io.messages import warn_user
 from hedgeclipper.paper.slack import (
     ContradictoryCorrelationsWarning,
     LeafRows,
@@ -90,8 +90,6 @@ class PaperHedgeClipper(TableClassifier):
         Threads for growing the forest and finding leaves.
     random_state : int, RandomState or None, default=None
         Seed.
-    verbose : int, default=0
-        1 shows the rows that are done.
 
     Attributes
     ----------
@@ -152,7 +150,6 @@ class PaperHedgeClipper(TableClassifier):
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -173,7 +170,6 @@ class PaperHedgeClipper(TableClassifier):
         confidence_level=None,
         n_jobs=None,
         random_state=None,
-        verbose=0,
     ):
         self.n_estimators = n_estimators
         self.min_leaf_size = min_leaf_size
@@ -190,7 +186,6 @@ class PaperHedgeClipper(TableClassifier):
         self.confidence_level = confidence_level
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, X_unlabeled=None, callback=None):
@@ -205,8 +200,8 @@ class PaperHedgeClipper(TableClassifier):
             ``X_unlabeled`` so are those marked by -1. Where X is files, the name of their column
             of labels.
         X_unlabeled : like X, batches or files, optional
-            Unlabeled rows. Files (Parquet, Arrow, CSV) and batches are read again on each pass, and
-            never held in memory; LibSVM files are.
+            Unlabeled rows. Files (Parquet, CSV) and batches are read again on each pass, and never
+            held in memory.
         callback : callable, optional
             Called with a `FitState` while SGD runs: after each pass, and in between after about
             65,000 rows. `LiveMargins` draws the paper's Figure 2 this way.
@@ -357,25 +352,22 @@ class PaperHedgeClipper(TableClassifier):
         if self.method == "batch":
             options = {"tol": self.tol, "max_iter": self.max_iter or 100}
             return [minimize_in_batch(one, rows, **options) for one in problems]
-        n_passes, n_rows = self.max_iter or 10, rows.n_rows
         alphas = [one.alpha for one in problems]
-        with row_reporter(self.verbose, "minimizing the slack", n_passes * n_rows) as show:
 
-            def report(number: int, n_done: int, sigmas: list[np.ndarray]) -> None:
-                show((number - 1) * n_rows + n_done)
-                if callback is not None:
-                    predictor = AwakePredictor.of(rows.trees, problems, sigmas)
-                    callback(FitState(number, n_done, self.classes_, alphas, predictor))
+        def report(number: int, n_done: int, sigmas: list[np.ndarray]) -> None:
+            if callback is not None:
+                predictor = AwakePredictor.of(rows.trees, problems, sigmas)
+                callback(FitState(number, n_done, self.classes_, alphas, predictor))
 
-            return minimize_by_sgd(
-                problems,
-                rows,
-                n_passes=n_passes,
-                batch_size=self.batch_size,
-                step=self.step,
-                rng=np.random.default_rng(random_state.randint(MAX_SEED)),
-                report=report,
-            )
+        return minimize_by_sgd(
+            problems,
+            rows,
+            n_passes=self.max_iter or 10,
+            batch_size=self.batch_size,
+            step=self.step,
+            rng=np.random.default_rng(random_state.randint(MAX_SEED)),
+            report=report,
+        )
 
     def _store(
         self, grown: GrownForest, problems: list[SlackProblem], solutions: list[GameSolution]

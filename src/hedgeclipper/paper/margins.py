@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import assert_all_finite, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.messages import import_extra
 
 # Okabe and Ito's colors; line style and hatch distinguish the classes without color
 STYLES = (

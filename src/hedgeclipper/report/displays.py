@@ -11,7 +11,7 @@ import numpy as np
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.intervals import check_level
 from hedgeclipper.bounds.plan import Plan, make_plan
-from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.messages import import_extra
 from hedgeclipper.report.data import steps_in
 
 BLUE, GRAY = "#0072B2", "#404040"

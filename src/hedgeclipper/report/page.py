@@ -22,7 +22,7 @@ from hedgeclipper.bounds.plan import make_plan
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io.atomic import atomic_path, check_output
-from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.messages import import_extra
 from hedgeclipper.report import rendering
 from hedgeclipper.report.data import FittedModel, ReportData, read_data, voters_of
 from hedgeclipper.report.displays import BLUE, PlanDisplay

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.messages import import_extra
 from hedgeclipper.report.displays import BLUE, GRAY
 
 REPORT_EXTRA = "report"

@@ -34,7 +34,7 @@ from threadpoolctl import threadpool_limits
 from hedgeclipper.base.semi_supervised import UNLABELED
 from hedgeclipper.base.threads import n_workers, own_jobs, run_jobs
 from hedgeclipper.io.arrays import draw_rows, stack_rows
-from hedgeclipper.io.progress import warn_user
+from hedgeclipper.io.messages import warn_user
 from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.voters.views import Components, QuantileColumns, filler
 
@@ -196,14 +196,12 @@ def fit_classifiers(
     estimators: Sequence[tuple[str, Any]],
     rows: LabeledRows,
     seed: int,
-    *,
     n_jobs: int | None = None,
-    report: Callable[[int], None] = lambda n_done: None,
 ) -> list[FittedClassifier]:
     """Return the classifiers, fitted to all labels and scored out of fold, in the order given.
 
     One that fails is left out with a `VoterFailedWarning`, unless it fails only in folds that lack
-    a class. ``report`` gets the number of fits that are done.
+    a class.
     """
     everything = np.arange(rows.codes.size)
     folds = [*choose_folds(rows.codes, seed), (everything, everything)]
@@ -215,9 +213,8 @@ def fit_classifiers(
         for number in ([last] if isinstance(one, FrozenEstimator) else range(len(folds)))
     ]
     outcomes: dict[str, dict[int, Any]] = {name: {} for name, _ in estimators}
-    for n_done, (name, number, *outcome) in enumerate(_run_fits(calls, n_jobs), start=1):
+    for name, number, *outcome in _run_fits(calls, n_jobs):
         outcomes[name][number] = outcome
-        report(n_done)
     fitted = []
     for name, one in estimators:
         found = outcomes[name]

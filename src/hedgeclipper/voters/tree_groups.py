@@ -20,7 +20,7 @@ from hedgeclipper.base.evaluation import LEAST_PROBABILITY
 from hedgeclipper.base.semi_supervised import ShiftWarning
 from hedgeclipper.base.threads import map_in_threads, n_workers
 from hedgeclipper.io.arrays import MAX_SEED, draw_rows, is_array, stack_rows
-from hedgeclipper.io.progress import warn_user
+from hedgeclipper.io.messages import warn_user
 from hedgeclipper.voters.trees import PackedTrees, TreeSplits, leaf_proportions, pack_trees
 from hedgeclipper.voters.views import Components
 

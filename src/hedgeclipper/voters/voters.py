@@ -1,17 +1,24 @@
-"""All voters of a fit: what they are, how they score labeled rows, and how they score any rows."""
+"""All voters of a fit: what they are, and how they score labeled, unlabeled and any other rows.
+
+Unlabeled rows are scored once, batch by batch or on the workers of a cluster. The game is solved on
+a random sample of them. Of rows that are not in memory nothing else is kept, so that memory does
+not grow with their number.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from hedgeclipper.base.semi_supervised import RowSlices
+from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, RowSlices, is_dask
 from hedgeclipper.base.threads import run_jobs
-from hedgeclipper.io.arrays import MAX_SEED, draw_rows, stack_rows
+from hedgeclipper.io.arrays import MAX_SEED, Draw, draw_rows, merge_draws, stack_rows, tag_rows
+from hedgeclipper.io.digests import MODULUS, digest_rows
 from hedgeclipper.voters.classifiers import (
     TREES,
     LabeledRows,
@@ -23,6 +30,8 @@ from hedgeclipper.voters.tree_groups import FittedTrees, TreeScorer, fit_trees
 
 # unlabeled rows that teach the views of classifiers, and that classifiers themselves learn from
 ROWS_FOR_THEIR_VIEWS, ROWS_TO_LEARN_FROM = 10_000, 5_000
+# those on which the game is solved
+ROWS_IN_GAME = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +98,6 @@ def fit_voters(
     n_trees: int,
     random_state: np.random.RandomState,
     n_jobs: int | None,
-    report: Callable[[int], None] = lambda n_done: None,
 ) -> FittedVoters:
     """Return the voters, fitted to labeled rows.
 
@@ -107,8 +115,6 @@ def fit_voters(
         Source of all seeds.
     n_jobs : int or None
         Threads and processes.
-    report : callable
-        Gets the number of fits of classifiers that are done.
     """
     plan = dict(estimators)
     trees, seconds, parts = None, [], []
@@ -134,7 +140,7 @@ def fit_voters(
         if rows.X_unlabeled is not None:
             more = draw_rows(rows.X_unlabeled, ROWS_TO_LEARN_FROM, random_state)
             own = replace(rows, X_unlabeled=more)
-        fitted = fit_classifiers(list(plan.items()), own, seed, n_jobs=n_jobs, report=report)
+        fitted = fit_classifiers(list(plan.items()), own, seed, n_jobs=n_jobs)
         parts += [one.out_of_fold[:, None] for one in fitted]
         seconds += [one.seconds for one in fitted]
     else:
@@ -173,3 +179,59 @@ def _fill_in(
         sample = stack_rows(rows.X, draw_rows(rows.X_unlabeled, ROWS_FOR_THEIR_VIEWS, random_state))
     components = None if trees is None else trees.scorer.components
     return plan | default_classifiers(names, sample, components, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class UnlabeledScores:
+    """Scores of a random sample of rows, and of all of them where these are in memory."""
+
+    n_rows: int
+    positions: np.ndarray  # (n_sampled,): of the sampled rows among all, in ascending order
+    sample: np.ndarray  # (n_sampled, n_voters, n_games)
+    digest: int  # of all rows (`digests.digest_rows`)
+    of_all: np.ndarray | None = None  # (n_rows, n_voters, n_games)
+
+
+def score_unlabeled(
+    scorer: VoterScorer,
+    X: Any,
+    check: BatchCheck,
+    seed: int,
+    *,
+    prepare: Callable[[Any], Any] | None = None,
+    names: Any = None,
+    n_jobs: int | None = None,
+) -> UnlabeledScores:
+    """Return the scores of unlabeled rows.
+
+    The sample is the same whether rows are in memory, in files or in a Dask collection, whose
+    columns have these ``names``, and whose partitions are checked on the workers. Rows are scored
+    as ``prepare`` makes them.
+    """
+    if is_dask(X):
+        from hedgeclipper.io.distributed import score_and_draw
+
+        score = partial(_score_part, check, prepare, scorer)
+        n_rows, digest, (_, positions, sample) = score_and_draw(X, names, score, ROWS_IN_GAME, seed)
+        return UnlabeledScores(n_rows, positions, sample, digest)
+    rows = X if isinstance(X, RowBatches) else RowSlices(X)
+    n_rows, digest, parts = 0, 0, []
+    drawn: Draw | None = None
+    for batch in rows:
+        scores = scorer.score(batch if prepare is None else prepare(batch), n_jobs)
+        drawn = merge_draws(drawn, tag_rows(seed, n_rows, scores), ROWS_IN_GAME)
+        n_rows += scores.shape[0]
+        digest = (digest + digest_rows(batch)) % MODULUS
+        if rows is not X:
+            parts.append(scores)
+    assert drawn is not None
+    _, positions, sample = drawn
+    of_all = np.concatenate(parts) if parts else None
+    return UnlabeledScores(n_rows, positions, sample, digest, of_all)
+
+
+def _score_part(
+    check: BatchCheck, prepare: Callable[[Any], Any] | None, scorer: VoterScorer, part: Any
+) -> tuple[int, np.ndarray]:
+    rows = check(part)
+    return digest_rows(rows), scorer.score(rows if prepare is None else prepare(rows))

@@ -16,7 +16,7 @@ from hedgeclipper.bounds.class_rates import ClassRates
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL, draw_held_out
 from hedgeclipper.game.losses import MULTICLASS_LOSSES, row_maxima
 from hedgeclipper.io.digests import digest_rows
-from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.messages import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
 from hedgeclipper.votes.initial_model import (
     VotePredictor,

@@ -26,7 +26,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.game.losses import MulticlassLoss, row_favorites, row_maxima, soft_maximum
-from hedgeclipper.io.progress import warn_user
+from hedgeclipper.io.messages import warn_user
 from hedgeclipper.votes.component_models import (
     ComponentModel,
     fit_agreement,

@@ -18,7 +18,7 @@ from hedgeclipper.base.semi_supervised import (
     labeled_only,
 )
 from hedgeclipper.bounds.tested_predictions import differ_in_rank
-from hedgeclipper.io.progress import warn_user
+from hedgeclipper.io.messages import warn_user
 from hedgeclipper.votes.component_models import fit_agreement
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.readers import class_codes, sort_classes

@@ -44,7 +44,7 @@ from hedgeclipper.game.solution import Progress, Solution, solution_fields
 from hedgeclipper.game.solvers import solve_batch
 from hedgeclipper.io import listed
 from hedgeclipper.io.digests import digest_rows
-from hedgeclipper.io.progress import warn_user
+from hedgeclipper.io.messages import warn_user
 from hedgeclipper.votes.initial_model import most_probable
 from hedgeclipper.votes.labeled_votes import Evidence, LabeledVotes
 from hedgeclipper.votes.vote_kernel import VoteKernel, split_weights

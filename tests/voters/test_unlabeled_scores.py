@@ -5,7 +5,7 @@ import pytest
 
 from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches
 from hedgeclipper.io import as_source
-from hedgeclipper.voters.unlabeled import ROWS_IN_GAME, score_unlabeled
+from hedgeclipper.voters.voters import ROWS_IN_GAME, score_unlabeled
 
 X = np.random.default_rng(0).normal(size=(140_000, 2)).astype(np.float32)
 CHECK = BatchCheck("rows", 2, {"dtype": np.float32})

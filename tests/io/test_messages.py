@@ -1,6 +1,6 @@
 import pytest
 
-from hedgeclipper.io.extras import import_extra
+from hedgeclipper.io.messages import import_extra
 
 
 def test_a_module_that_is_there_is_returned():
