@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hedgeclipper.classifier import HedgeClipperClassifier
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
+    from hedgeclipper.labeling.loop import LabelingLoop
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.report.displays import PlanDisplay
     from hedgeclipper.report.page import write_report
@@ -49,6 +50,7 @@ _HOME = {
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
     "LabelCorrelations": "game.solve",
+    "LabelingLoop": "labeling.loop",
     "lower_bounds": "bounds.intervals",
     "UnboundedGameWarning": "game.solve",
     "solve_game": "game.solve",
@@ -87,6 +89,7 @@ __all__ = [
     "GameSolution",
     "HedgeClipperClassifier",
     "LabelCorrelations",
+    "LabelingLoop",
     "VoterFailedWarning",
     "ModelFileError",
     "NeverPredictedWarning",

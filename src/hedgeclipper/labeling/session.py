@@ -1,0 +1,207 @@
+"""The session file: a JSON line for each label and each step, on disk before the next one.
+
+The file is only ever appended to. Each line ends with a check, a hash of itself and of the check
+before it, so that a line that was changed, removed or moved is found. That protects from mistakes,
+not from somebody who writes a whole file anew. A last line without its end is what a killed process
+leaves: it is dropped, since its label was never confirmed.
+
+While a session is open, the operating system locks the file, and a second process is refused. What
+an attempt to prove needs beside it (predictions, uncertainties, the order of its test rows) is in a
+file of arrays of its own, whose digest is in the session.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from hedgeclipper.io.atomic import NotWrittenError, atomic_path, check_output, naming_output
+
+VERSION = 1
+_MARK = ',"check":"'
+
+
+class SessionError(ValueError):
+    """A session file that cannot be continued: damaged, changed, of other rows, or in use."""
+
+
+class SessionFile:
+    """The lines of a session, open and locked until `close`; made by `create` or `open`."""
+
+    def __init__(self, path: Path, handle: int) -> None:
+        self.path, self._handle, self._check = path, handle, ""
+
+    @classmethod
+    def create(cls, path: str | Path) -> SessionFile:
+        """Return a new file without a line, readable by its owner alone."""
+        path = check_output(path)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        try:
+            handle = os.open(path, flags, 0o600)
+        except FileExistsError:
+            raise FileExistsError(
+                f"{path} exists already. Go on with LabelingLoop.resume(path, X), or name another "
+                "file."
+            ) from None
+        return cls(path, handle)._locked()
+
+    @classmethod
+    def open(cls, path: str | Path) -> tuple[SessionFile, list[dict[str, Any]], str]:
+        """Return a file that exists, its lines, and a note if the last one was torn."""
+        path = Path(path).expanduser().resolve()
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
+        except FileNotFoundError:
+            raise FileNotFoundError(f"There is no session {path}.") from None
+        file = cls(path, handle)._locked()
+        try:
+            return file, *file._read()
+        except BaseException:
+            file.close()
+            raise
+
+    def _locked(self) -> SessionFile:
+        try:
+            _lock(self._handle)
+        except OSError:
+            os.close(self._handle)
+            raise SessionError(
+                f"{self.path} is in use by another process. Close that one first: two at once "
+                "would ask for the same labels."
+            ) from None
+        return self
+
+    def _read(self) -> tuple[list[dict[str, Any]], str]:
+        with os.fdopen(os.dup(self._handle), "rb") as file:
+            file.seek(0)
+            content = file.read()
+        whole = content[: content.rfind(b"\n") + 1]
+        events = [self._parse(number, line) for number, line in enumerate(whole.splitlines(), 1)]
+        if not events:
+            raise SessionError(f"{self.path} holds no session: it has no whole line. Start anew.")
+        if len(whole) == len(content):
+            return events, ""
+        os.ftruncate(self._handle, len(whole))
+        return events, (
+            f"The last line of {self.path.name} was not written to its end, and is dropped: its "
+            "label was not saved yet."
+        )
+
+    def _parse(self, number: int, line: bytes) -> dict[str, Any]:
+        try:
+            text = line.decode()
+            body, mark, check = text.rpartition(_MARK)
+            event = json.loads(body + "}")
+            if not mark or not isinstance(event, dict):
+                raise ValueError("no check at its end")
+        except ValueError as error:
+            raise SessionError(
+                f"Line {number} of {self.path} cannot be read ({error}). It is damaged, or not a "
+                "session of LabelingLoop."
+            ) from None
+        self._check = _chained(self._check, body)
+        if check != f'{self._check}"}}':
+            raise SessionError(
+                f"Line {number} of {self.path} is not as it was written, or a line before it is "
+                "missing. Nothing can be proved with a session that was changed: use a copy of the "
+                "file as it was."
+            )
+        return event
+
+    def append(self, events: Sequence[Mapping[str, Any]]) -> None:
+        """Write lines, and return when they are on disk; none of them if the disk is full."""
+        check, lines = self._check, []
+        for event in events:
+            body = json.dumps(event, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+            check = _chained(check, body[:-1])
+            lines.append(f'{body[:-1]}{_MARK}{check}"}}\n')
+        content, before = "".join(lines).encode(), os.fstat(self._handle).st_size
+        try:
+            with naming_output(self.path):
+                while content:
+                    content = content[os.write(self._handle, content) :]
+                os.fsync(self._handle)
+        except NotWrittenError:
+            os.ftruncate(self._handle, before)
+            raise
+        self._check = check
+
+    def close(self) -> None:
+        """Release the file."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def arrays_path(self, attempt: int) -> Path:
+        """Return where the arrays of an attempt are."""
+        return self.path.with_name(f"{self.path.name}.attempt{attempt}.npz")
+
+
+def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays into a file that is whole or not there."""
+    with atomic_path(path) as temporary:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, **dict(arrays))  # type: ignore[arg-type]
+
+
+def read_arrays(path: Path, digest: str) -> dict[str, np.ndarray]:
+    """Return the arrays of a file; raise unless they have the digest."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise SessionError(
+            f"{path} is missing: the predictions that the session was proving. Put it back beside "
+            "the session."
+        ) from None
+    except (OSError, ValueError, BadZipFile, EOFError, KeyError) as error:
+        raise SessionError(f"{path} cannot be read ({error}). Put back a whole copy.") from None
+    if digest_arrays(arrays) != digest:
+        raise SessionError(
+            f"{path} holds other predictions than those that the session was proving. Put back the "
+            "file as it was written."
+        )
+    return arrays
+
+
+def digest_arrays(arrays: Mapping[str, np.ndarray]) -> str:
+    """Return a text by which named arrays are recognized.
+
+    Examples
+    --------
+    >>> one, other = {"a": np.arange(3)}, {"a": np.arange(3.0)}
+    >>> digest_arrays(one) == digest_arrays(dict(one)), digest_arrays(one) == digest_arrays(other)
+    (True, False)
+    """
+    found = sha256()
+    for name, array in sorted(arrays.items()):
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        found.update(f"{name} {little.dtype.str} {array.shape}".encode() + little.tobytes())
+    return found.hexdigest()[:16]
+
+
+def _chained(check: str, body: str) -> str:
+    return sha256((check + body).encode()).hexdigest()[:12]
+
+
+def _lock(handle: int) -> None:
+    """Lock a file until it is closed, or raise an OSError."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        # a byte far behind the end, so that others may read the file
+        os.lseek(handle, 1 << 40, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

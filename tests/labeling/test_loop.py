@@ -1,0 +1,293 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse, stats
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from hedgeclipper import HedgeClipperClassifier, VoteAggregator
+from hedgeclipper.labeling import LabelingLoop
+from hedgeclipper.labeling.marks import NONE, SKIPPED
+from tests.labeling.conftest import NAMES, make_loop, make_rows, run
+
+
+def test_it_asks_each_row_once_and_ends_with_a_guarantee(rows):
+    X, y = rows
+    loop, asked, phases = make_loop(X), [], []
+    while (more := loop.ask(7)).size:
+        asked += more.tolist()
+        phases.append(loop.phase)
+        loop.tell(more, y[more])
+    assert len(asked) == len(set(asked)) == loop.status().n_labeled < 500
+    assert list(dict.fromkeys(phases)) == ["start", "choose", "prove", "review"]
+    assert loop.phase == loop.status().phase == "finished"
+    result = loop.result()
+    assert np.array_equal(result.labels[asked], y[asked])
+    assert result.kind == "guarantee"
+    assert np.mean(result.labels != y) <= result.error_upper <= 0.05
+    assert not result.needs_review.any()
+    assert "guaranteed with 95% confidence" in result.describe()
+
+
+def test_rows_that_are_open_are_not_asked_again(rows):
+    loop = make_loop(rows[0])
+    one, other = loop.ask(30), loop.ask(30)
+    assert one.size == 30
+    assert other.size == 20  # of 50 to begin with
+    assert not np.intersect1d(one, other).size
+    assert loop.ask(3).tolist() == one[:3].tolist()  # it cannot go on without these
+
+
+def test_every_label_knows_why_it_was_asked(rows):
+    X, y = rows
+    loop, reasons = make_loop(X), {"start": "start", "choose": "chosen", "prove": "test"}
+    while (more := loop.ask(10)).size:
+        expected = reasons.get(loop.phase, "review")
+        assert {loop.reason(row) for row in more.tolist()} == {expected}
+        loop.tell(more, y[more])
+        assert {loop.reason(row) for row in more.tolist()} == {expected}
+
+
+def test_status_counts_what_there_is(rows):
+    X, y = rows
+    loop = run(make_loop(X), y, until="choose")
+    loop.receive(loop.fit_job().run())
+    status = loop.status()
+    assert (status.n_labeled, status.n_test, status.n_skipped, status.error_upper) == (
+        50,
+        0,
+        0,
+        None,
+    )
+    low, high = status.interval
+    assert low < status.estimated_error < high
+    assert np.all(np.diff(status.plan.n_by_hand) <= 0)  # a larger error takes no more labels
+    at = status.plan.max_errors.tolist().index(0.05)
+    assert status.plan.n_by_hand[at] == status.n_more_labels
+    assert "Nothing is proved yet" in status.describe()
+    run(loop, y, until="review")
+    status = loop.status()
+    assert status.n_left_to_review == loop.result().needs_review.sum() == status.n_more_labels
+    assert status.n_needs_no_review + status.n_left_to_review == 800
+    assert status.error_upper <= 0.05
+
+
+def test_undo_takes_back_and_asks_again(rows):
+    X, y = rows
+    loop = run(make_loop(X), y, until="choose")
+    row = int(loop.ask(1)[0])
+    loop.tell(row, "yes")
+    loop.undo(row)
+    assert loop.status().n_labeled == 50
+    assert loop.ask(1).tolist() == [row]
+    assert loop.reason(row) == "chosen"
+    with pytest.raises(ValueError, match="no label that could be taken back"):
+        loop.undo(row)
+
+
+def test_people_who_differ_settle_it(rows):
+    X, y = rows
+    loop = run(make_loop(X), y, until="choose")
+    rows_ = loop.ask(3).tolist()
+    loop.tell(rows_, ["yes"] * 3, annotator="ann")
+    loop.tell(rows_[:2], ["yes", "no"], annotator="bob")
+    assert loop.status().agreement == 0.5
+    assert loop.status().n_labeled == 52
+    assert loop.ask(1).tolist() == [rows_[1]]
+    assert loop.reason(rows_[1]) == "review"
+    loop.tell(rows_[1], "no", annotator="eve")
+    assert loop.status().n_labeled == 53
+    assert loop.result().labels[rows_[1]] == "no"
+    assert loop.status().agreement == 0.5
+
+
+def test_skipped_rows_stay_open_for_review(rows):
+    X, y = rows
+    undecided = set(np.flatnonzero(np.arange(800) % 10 == 0).tolist())
+    loop = run(make_loop(X), y, skip=undecided.__contains__)
+    result = loop.result()
+    left = np.flatnonzero(result.needs_review)
+    assert left.size
+    assert set(left.tolist()) <= undecided
+    assert f"{left.size} of 800 rows are still to be labeled" in result.describe()
+    assert loop.ask(5).size == 0  # each was asked twice
+
+
+def test_known_labels_train_and_are_not_asked(rows):
+    X, y = rows
+    known = np.where(np.arange(800) < 100, y, None)
+    loop = make_loop(X, y=known)
+    assert loop.phase == "choose"  # they are enough to begin with
+    asked = []
+    while (more := loop.ask(20)).size:
+        asked += more.tolist()
+        loop.tell(more, y[more])
+    assert min(asked) >= 100
+    assert np.array_equal(loop.result().labels[:100], y[:100])
+
+
+def test_one_class_alone_is_proved_too():
+    loop = run(LabelingLoop(np.zeros((600, 1)), classes=[0, 1], model=GaussianNB()), [0] * 600)
+    assert loop.status().n_labeled < 250
+    assert loop.result().labels.tolist() == [0] * 600
+
+
+def test_jobs_run_elsewhere_and_late_ones_are_ignored(rows):
+    X, y = rows
+    loop = run(make_loop(X), y, until="choose")
+    job = pickle.loads(pickle.dumps(loop.fit_job()))
+    early = job.run()
+    loop.receive(early)
+    assert loop.fit_job() is None
+    run(loop, y, until="prove")
+    frozen = loop._attempts[-1].predicted.copy()
+    early.predicted[:] = 1 - early.predicted
+    loop.receive(early)
+    assert np.array_equal(loop._attempts[-1].predicted, frozen)
+    assert loop.fit_job() is None  # nothing is fitted while predictions are tested
+
+
+def test_without_refit_nothing_is_fitted(rows):
+    X, y = rows
+
+    class Broken(GaussianNB):
+        def fit(self, X, y):
+            raise AssertionError("fitted")
+
+    loop = make_loop(X, model=Broken())
+    for _ in range(5):
+        more = loop.ask(20, refit=False)
+        loop.tell(more, y[more])
+    assert loop.status().n_labeled == 90  # of 50 to begin with, the third batch has 10
+
+
+@pytest.mark.parametrize("kind", ["sparse", "pandas", "votes", "trees"])
+def test_other_rows_and_models(kind, rows):
+    X, y = rows
+    model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression())
+    if kind == "sparse":
+        X, model = sparse.csr_array((X > 0.5).astype(float)), BernoulliNB()
+    elif kind == "pandas":
+        X = pd.DataFrame(np.where(X > 0.5, "high", "low"), columns=list("abc"))
+    elif kind == "votes":
+        X = np.where(np.column_stack([X, X + 0.2]) > 0.5, "yes", "no")
+        model = VoteAggregator()
+    else:
+        model = HedgeClipperClassifier("trees", n_estimators=10, random_state=0)
+    loop = run(make_loop(X, model=model, max_error=0.2), y, n=50)
+    assert loop.result().n_automatic > 0
+    assert np.mean(loop.result().labels != y) <= 0.2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda loop: loop.tell([0, 1], ["no"]), "one label and one note for each row"),
+        (lambda loop: loop.tell(800, "no"), "number from 0 to 799. Got 800"),
+        (lambda loop: loop.tell(0, "maybe"), "one of .*'no', 'yes'.*Got 'maybe'"),
+        (lambda loop: loop.ask(0), "n must be at least 1"),
+        (lambda loop: make_loop(loop._X, classes=["a", "a"]), "two or more different"),
+        (lambda loop: make_loop(loop._X, classes=[0.5, 1.5]), "strings, whole numbers"),
+        (lambda loop: make_loop(loop._X, max_error=5), "max_error must lie"),
+        (lambda loop: make_loop(loop._X, y=["no"]), "one entry for each of 800"),
+        (lambda loop: make_loop(loop._X, random_state=None), "whole number"),
+    ],
+)
+def test_mistakes(call, message, rows):
+    with pytest.raises(ValueError, match=message):
+        call(make_loop(rows[0]))
+
+
+def test_the_promise_is_broken_no_more_often_than_the_level_says():
+    """A level of 50% leaves room to fail: broken is then one run in two at most, and not in none.
+
+    A model that knows nothing of the rows (noise) has to be refused. With limits that are easily
+    broken, 200 runs break at most so many that a binomial test at 1e-4 does not refute 50%.
+    """
+    broken = 0
+    for seed in range(200):
+        X, y = make_rows(300, noise=1.2, seed=seed)
+        loop = run(make_loop(X, confidence_level=0.5, max_error=0.1, random_state=seed), y)
+        broken += np.mean(loop.result().labels != y) > 0.1
+    assert stats.binomtest(broken, 200, 0.5, alternative="greater").pvalue > 1e-4
+
+
+# six ways to break it
+
+
+def test_test_rows_are_drawn_after_the_last_chosen_label(rows):
+    X, y = rows
+    loop = run(make_loop(X), y, until="prove")
+    attempt = loop._attempts[-1]
+    assert np.array_equal(attempt.pool, np.flatnonzero(loop._codes == NONE))
+
+
+def test_rows_that_are_labeled_out_of_order_do_not_test(rows):
+    X, y = rows
+    loop = run(make_loop(X), y, until="prove")
+    attempt = loop._attempts[-1]
+    chosen = attempt.order[1:101]  # all but the first
+    loop.tell(chosen, y[chosen])
+    assert loop.status().n_test == 0
+    assert loop.status().error_upper is None
+    loop.tell(attempt.order[:1], y[attempt.order[:1]])
+    assert loop.status().n_test == 101
+
+
+def test_skipped_test_rows_count_as_wrong(rows):
+    X, y = rows
+    found = []
+    for skips in (False, True):
+        loop = run(make_loop(X, max_error=0.2), y, until="prove")
+        attempt = loop._attempts[-1]
+        first = attempt.order[:150]
+        wrong = attempt.predicted[first] != (y[first] == "yes")
+        assert wrong.any()
+        loop.tell(
+            first, [None if skips and bad else y[r] for r, bad in zip(first, wrong, strict=True)]
+        )
+        found.append(attempt.accepted_rows(loop._codes))
+    assert np.array_equal(*found)
+
+
+def test_predictions_and_order_stay_as_they_were(rows):
+    X, y = rows
+    loop = run(make_loop(X), y, until="prove")
+    attempt = loop._attempts[-1]
+    before = [a.copy() for a in (attempt.order, attempt.predicted, attempt.by_uncertainty)]
+    run(loop, y, until="review")
+    after = attempt.order, attempt.predicted, attempt.by_uncertainty
+    assert all(map(np.array_equal, before, after))
+
+
+def test_attempts_have_the_levels_of_a_schedule(rows):
+    """Labels without any sense: nothing can be proved, and no attempt goes beyond the schedule."""
+    X, _ = rows
+    noise = NAMES[np.random.default_rng(1).integers(0, 2, 800)]
+    loop = make_loop(X, max_error=0.3)
+    while (more := loop.ask(20)).size:
+        loop.tell(more, noise[more])
+    assert sum(a.level for a in loop._attempts) <= 0.05 + 1e-12
+    assert loop.result().labels.tolist()
+
+
+def test_one_sample_answers_one_question(rows):
+    """The limit is part of the attempt, and the curve is called an estimate."""
+    X, y = rows
+    loop = run(make_loop(X), y, until="review")
+    assert loop._attempts[-1].limit == 40
+    with pytest.raises(AttributeError):
+        loop.result().claim.max_error = 0.2
+
+
+def test_default_model_is_hedgeclipper(rows):
+    assert isinstance(LabelingLoop(rows[0], classes=NAMES)._model, HedgeClipperClassifier)
+    assert isinstance(
+        make_loop(rows[0], model=RandomForestClassifier())._model, RandomForestClassifier
+    )
+    assert SKIPPED < NONE

@@ -1,0 +1,260 @@
+import json
+import os
+import stat
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+from hedgeclipper.io.atomic import NotWrittenError
+from hedgeclipper.labeling import LabelingLoop, SessionError
+from hedgeclipper.labeling.session import SessionFile, _chained
+from tests.labeling.conftest import make_loop, make_rows, run
+
+X, Y = make_rows()
+
+
+def state(loop):
+    """Return all that a loop knows, but the model and rows that are shown."""
+    attempts = [
+        (
+            a.level,
+            a.limit,
+            a.order.tolist(),
+            a.predicted.tolist(),
+            a.uncertainties.tolist(),
+            a.is_open,
+        )
+        for a in loop._attempts
+    ]
+    marks = {row: loop._marks.of(row) for row in range(loop.n_rows) if loop._marks.of(row)}
+    return loop.phase, loop._codes.tolist(), marks, attempts, loop._fits, loop._again
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "rows.session.jsonl"
+
+
+def resume(path):
+    return LabelingLoop.resume(path, X, GaussianNB())
+
+
+@pytest.mark.parametrize("until", ["start", "choose", "prove", "review", "finished"])
+def test_a_resumed_loop_is_where_it_was(path, until):
+    loop = run(make_loop(X, session=path), Y, until=until)
+    if until == "choose":
+        loop.undo(int(loop._start[3]))
+    loop.tell(5, "yes", annotator="ann", notes=None)
+    loop.tell(5, "no", annotator="bob")
+    expected, labels = state(loop), loop.result().labels
+    loop.close()
+    again = resume(path)
+    assert state(again) == expected
+    if until in ("review", "finished"):
+        assert np.array_equal(again.result().labels, labels)
+        assert again.result().describe() == loop.result().describe()
+
+
+def test_interrupted_runs_prove_the_same_rows(path):
+    """Resumed after each batch: the test order, its predictions and the result are the same."""
+    whole = run(make_loop(X), Y, until="prove")
+    loop = run(make_loop(X, session=path), Y, until="prove")
+    while (rows := loop.ask(9)).size:
+        loop.tell(rows, Y[rows])
+        loop.close()
+        loop = resume(path)
+    first = loop._attempts[0]
+    assert np.array_equal(first.order, whole._attempts[0].order)
+    assert np.array_equal(first.predicted, whole._attempts[0].predicted)
+    assert loop.result().error_upper <= 0.05
+
+
+def test_every_torn_end_is_a_whole_session_before(path, tmp_path):
+    loop = run(make_loop(X, session=path), Y, until="prove")
+    loop.tell(loop.ask(2), ["yes", "no"], notes=["ünsicher", ""])
+    loop.close()
+    content = path.read_bytes()
+    lines = content.splitlines(keepends=True)
+    ends = np.cumsum([len(line) for line in lines])
+    torn = tmp_path / "torn.jsonl"
+    for name in tmp_path.glob("*.npz"):
+        os.link(name, tmp_path / name.name.replace(path.name, torn.name))
+    for size in range(int(ends[-4]), len(content) + 1):
+        torn.write_bytes(content[:size])
+        again = resume(torn)
+        n_whole = int(np.sum(ends <= size))
+        assert (again.note != "") == (size not in ends)
+        n_labels = sum(b'"event":"label"' in line for line in lines[:n_whole])
+        assert again.status().n_labeled == n_labels
+        again.tell(int(again.ask(1)[0]), "yes")
+        again.close()
+        resume(torn).close()
+
+
+def test_changed_lines_are_refused(path):
+    loop = run(make_loop(X, session=path), Y, until="choose")
+    loop.close()
+    lines = path.read_text().splitlines(keepends=True)
+    swapped = lines[3].replace('"yes"', '"?"').replace('"no"', '"yes"').replace('"?"', '"no"')
+    for changed in (
+        [*lines[:3], swapped, *lines[4:]],
+        [*lines[:3], *lines[4:]],
+        [*lines[:3], lines[4], lines[3], *lines[5:]],
+        [*lines[:3], "\x00\n", *lines[4:]],
+        [*lines[:3], "[]\n", *lines[4:]],
+        lines[1:],
+        [],
+    ):
+        path.write_text("".join(changed))
+        with pytest.raises(SessionError):
+            resume(path)
+
+
+def rewritten(path, change):
+    """Write a session anew with events changed and right checks."""
+    events = [json.loads(line) for line in path.read_text().splitlines()]
+    for event in events:
+        del event["check"]
+    events, check, lines = change(events), "", []
+    for event in events:
+        body = json.dumps(event, ensure_ascii=False, separators=(",", ":"))[:-1]
+        check = _chained(check, body)
+        lines.append(f'{body},"check":"{check}"}}\n')
+    path.write_text("".join(lines))
+
+
+def set_in(kind, **values):
+    def change(events):
+        next(e for e in events if e["event"] == kind).update(values)
+        return events
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        set_in("session", version=2),
+        set_in("session", rows=799),
+        set_in("session", digest="0" * 16),
+        set_in("session", classes=["no"]),
+        set_in("session", confidence_level=0.5),  # the levels of attempts are others then
+        set_in("session", confidence_level="x"),
+        set_in("session", seed=7),
+        set_in("session", known=[[900], ["no"]]),
+        set_in("label", row=800),
+        set_in("label", row=-1),
+        set_in("label", row="0"),
+        set_in("label", label="maybe"),
+        set_in("label", reason="because"),
+        set_in("label", annotator=None, reason=None),
+        set_in("undo", row=799),
+        set_in("fit", labels="many"),
+        set_in("attempt", level=0.05),
+        set_in("attempt", seed=3),
+        set_in("attempt", digest="0" * 16),
+        set_in("attempt", attempt=2),
+        set_in("stop", attempt=7),
+        lambda events: [e for e in events if e["event"] != "attempt"],
+        lambda events: [*events, {"event": "magic"}],
+        lambda events: [*events, {}],
+        # a label less before the draw: other rows would have been drawn
+        lambda events: events[:1] + events[2:],
+    ],
+)
+def test_forged_sessions_are_refused(path, change):
+    loop = run(make_loop(X, session=path), Y, until="choose")
+    row = int(loop.ask(1)[0])
+    loop.tell(row, Y[row])
+    loop.undo(row)
+    run(loop, Y, until="review").close()
+    rewritten(path, change)
+    with pytest.raises(SessionError):
+        resume(path)
+
+
+def test_predictions_that_were_changed_or_lost_are_refused(path):
+    run(make_loop(X, session=path), Y, until="prove").close()
+    (arrays,) = path.parent.glob("*.npz")
+    with np.load(arrays) as file:
+        found = dict(file)
+    found["predicted"] = 1 - found["predicted"]
+    np.savez(arrays, **found)
+    with pytest.raises(SessionError, match="holds other predictions"):
+        resume(path)
+    arrays.write_bytes(b"PK")
+    with pytest.raises(SessionError, match="cannot be read"):
+        resume(path)
+    arrays.unlink()
+    with pytest.raises(SessionError, match="missing"):
+        resume(path)
+
+
+def test_other_rows_are_refused(path):
+    make_loop(X, session=path).close()
+    with pytest.raises(SessionError, match="not those that the session"):
+        LabelingLoop.resume(path, X[::-1], GaussianNB())
+
+
+def test_a_session_is_open_once(path):
+    loop = make_loop(X, session=path)
+    with pytest.raises(SessionError, match="in use"):
+        resume(path)
+    with pytest.raises(FileExistsError, match="resume"):
+        make_loop(X, session=path)
+    code = "import sys; from hedgeclipper.labeling.session import *; SessionFile.open(sys.argv[1])"
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+    assert "is in use by another process" in done.stderr
+    loop.close()
+    resume(path).close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
+def test_files_are_readable_by_their_owner_alone(path):
+    run(make_loop(X, session=path), Y, until="prove").close()
+    for file in path.parent.iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_full_disk_loses_nothing_and_takes_nothing(path, monkeypatch):
+    loop = run(make_loop(X, session=path), Y, until="choose")
+    before, content = state(loop), path.read_bytes()
+    write = os.write
+
+    def half(handle, data):
+        if len(data) < 100:
+            raise OSError(28, "No space left on device")
+        return write(handle, data[: len(data) // 2])
+
+    monkeypatch.setattr(os, "write", half)
+    with pytest.raises(NotWrittenError, match="No space left"):
+        loop.tell([1, 2], ["yes", "no"])
+    monkeypatch.undo()
+    assert path.read_bytes() == content
+    assert state(loop) == before
+    loop.tell([1, 2], ["yes", "no"])
+    loop.close()
+    assert resume(path).status().n_labeled == 52
+
+
+def test_a_label_is_on_disk_when_tell_returns(path):
+    loop = make_loop(X, session=path)
+    loop.tell(3, "yes", notes=["clear"])
+    event = json.loads(path.read_text().splitlines()[-1])
+    assert {**event, "check": ""} == {
+        "event": "label",
+        "row": 3,
+        "label": "yes",
+        "reason": "start",
+        "annotator": "",
+        "note": "clear",
+        "check": "",
+    }
+
+
+def test_no_session(path):
+    with pytest.raises(FileNotFoundError, match="no session"):
+        SessionFile.open(path)
