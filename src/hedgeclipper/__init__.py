@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hedgeclipper.base.column_checks import ColumnWarning
     from hedgeclipper.base.evaluation import Evaluation
     from hedgeclipper.base.predictions import NeverPredictedWarning
     from hedgeclipper.base.semi_supervised import (
@@ -46,6 +47,7 @@ _HOME = {
     "AgreementWarning": "votes.initial_model",
     "ClassRates": "bounds.class_rates",
     "Evaluation": "base.evaluation",
+    "ColumnWarning": "base.column_checks",
     "ContradictionWarning": "votes.vote_game",
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
@@ -84,6 +86,7 @@ __all__ = [
     "Certificate",
     "ClassRates",
     "Contradiction",
+    "ColumnWarning",
     "ContradictionWarning",
     "Evaluation",
     "GameSolution",

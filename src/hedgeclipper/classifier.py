@@ -13,7 +13,8 @@ from scipy.stats import rankdata
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 
-from hedgeclipper.base.columns import ColumnEncoder, ColumnScale, needs_encoding
+from hedgeclipper.base.column_checks import notes_on_numbers
+from hedgeclipper.base.columns import ColumnEncoder, ColumnScale, needs_encoding, warn_of_columns
 from hedgeclipper.base.evaluation import AutoLabelMixin
 from hedgeclipper.base.inspection import SummaryMixin, store_games
 from hedgeclipper.base.predictions import (
@@ -239,6 +240,7 @@ class HedgeClipperClassifier(
         # rows of files have no names, which classifiers that know frames ask for
         name_columns = prepare if isinstance(prepare, NamedColumns) else None
         some = self._draw_some(rows, random_state, name_columns)
+        self._look_at_columns(rows.X_labeled, some)
         labeled = LabeledRows(rows.X_labeled, codes, self.classes_, rows.weight_labeled, some)
         self._grown_from = labeled, deepcopy(random_state)
         voters = fit_voters(
@@ -334,6 +336,16 @@ class HedgeClipperClassifier(
         prepare = BatchCheck("X", width, self._row_checks, self.encoder_, scale)
         parts = {name: prepare(getattr(rows, name)) for name in ("X_labeled", "X_unlabeled")}
         return replace(rows, **parts), prepare
+
+    def _look_at_columns(self, X: Any, some: Any | None) -> None:
+        """Warn of columns that may be wrong; keep notes on those of arrays, for ``encoding_``."""
+        self._column_notes: dict[int, str] = {}
+        if self.encoder_ is not None:
+            warn_of_columns(self.encoder_.plans_)
+        elif isinstance(X, np.ndarray):
+            parts = [X] if some is None else [X, some]
+            self._column_notes = notes_on_numbers(parts, self._scale)
+            warn_of_columns(self._number_plans())
 
     def _draw_some(
         self,

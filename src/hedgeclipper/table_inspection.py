@@ -53,6 +53,7 @@ class TableInspectionMixin:
     _seconds: np.ndarray
     _importances: np.ndarray
     encoder_: ColumnEncoder | None
+    _column_notes: dict[int, str]
     _grown_from: tuple[LabeledRows, np.random.RandomState]
     _tested_rows: TestedRows
     _games: Any
@@ -149,14 +150,28 @@ class TableInspectionMixin:
         as they are), ``what`` is done with it, and ``note`` tells why that may be wrong.
         """
         check_is_fitted(self)
-        numbered = [f"x{k}" for k in range(self.n_features_in_)]
-        names = getattr(self, "feature_names_in_", numbered)
-        kind = "as given" if self._keeps_frames else "numbers"
-        plans = [ColumnPlan(name, kind, "as they are") for name in names]
-        plans = plans if self.encoder_ is None else self.encoder_.plans_
+        plans = self._number_plans() if self.encoder_ is None else self.encoder_.plans_
         rows = [(plan.name, plan.kind, plan.what, plan.note) for plan in plans]
         pandas = import_extra("pandas", "io", "encoding_")
         return pandas.DataFrame(rows, columns=["column", "kind", "what", "note"])
+
+    def _number_plans(self) -> list[ColumnPlan]:
+        """Return what is done with columns that are not encoded, and notes on them."""
+        numbered = [f"x{k}" for k in range(self.n_features_in_)]
+        names = getattr(self, "feature_names_in_", numbered)
+        kind, notes = "as given" if self._keeps_frames else "numbers", self._column_notes
+        return [
+            ColumnPlan(name, kind, "as they are", note=notes.get(k, ""))
+            for k, name in enumerate(names)
+        ]
+
+    def _repr_html_inner(self) -> str:
+        """Return the summary of the fit, with the encoding of columns folded below it."""
+        summary = super()._repr_html_inner()  # type: ignore[misc]
+        if getattr(self, "encoder_", None) is None:
+            return summary
+        table = self.encoding_.to_html(index=False, border=0, justify="left")
+        return f"{summary}<details><summary>columns</summary>{table}</details>"
 
     @property
     def estimators_(self) -> dict[str, Any]:

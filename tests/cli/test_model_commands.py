@@ -267,8 +267,8 @@ def test_what_may_be_wrong_with_a_column_is_noted(command):
     frame.to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--json")
     assert command.result["notes"] == [
-        "Column 'petal_length': 'wide' and the like in 1 rows make its numbers strings; write "
-        "numbers as 1234.5, and leave the place of a missing one empty.",
+        "Column 'petal_length': 'wide' and the like in 1 row are no numbers, and are read as "
+        "missing.",
         "Column 'seen': 02/03/2020 may begin with the day or the month, and is read with the day "
         "first.",
         "Column 'note' is left out: text that is different in most rows cannot be used.",

@@ -61,7 +61,6 @@ def files(tmp_path_factory):
     spelled = rows.copy()
     spelled.loc[spelled.index[spelled["income"] == "high"][:3], "income"] = "High"
     write(folder, index=index, spelled=spelled, marked=rows.fillna("unknown"))
-    write(folder, amounts=rows.assign(rent=["$1,000", "$700"] * 30))
     write(folder, dates=rows.assign(since=["01/02/2020", "03/04/2021"] * 30))
     defaults = HedgeClipperClassifier.__init__.__kwdefaults__
     n_estimators, defaults["n_estimators"] = defaults["n_estimators"], 12

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, time
 from decimal import Decimal
@@ -20,12 +21,18 @@ from scipy import sparse
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import check_array
 
+from hedgeclipper.base.column_checks import ColumnWarning, mark_note
 from hedgeclipper.base.dates import date_numbers, dates_of, formats_of, varying_parts
 from hedgeclipper.io import as_text, frame_arrays, is_frame, listed, missing_labels
 from hedgeclipper.io.arrays import cut, is_array
 from hedgeclipper.io.frames import is_float
+from hedgeclipper.io.messages import warn_user
 
 MOST_VALUES = 50
+# strings are numbers if at most this part of them is not, and so many numbers differ
+MOST_STRAYS = 0.1
+LEAST_NUMBERS = 10
+MOST_NOTES = 5
 # digits in groups of three or without commas, with a currency before or after, or a percent sign
 _AMOUNT = re.compile(
     r"[-+]?[$€£¥]?\s?[-+]?(?=\.?\d)(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?(e[-+]?\d+)?\s?[$€£¥%]?", re.I
@@ -44,6 +51,13 @@ class ColumnPlan:
     date_format: str | None = None  # how dates that are strings are read
     note: str = ""  # why this may be wrong, as text
     parts: tuple[str, ...] = ()  # of dates, as `date_numbers` calls them
+    has_strays: bool = False  # whether some strings among numbers are read as missing
+
+    def describe(self) -> str:
+        """Return what may be wrong with the column, in a sentence; nothing if all seems well."""
+        if not self.note:
+            return ""
+        return f"Column {self.name!r}{' is left out' * (self.kind == 'left out')}: {self.note}."
 
 
 class ColumnEncoder:
@@ -84,8 +98,8 @@ class ColumnEncoder:
             reasons = "; ".join(f"{plan.name!r}: {plan.what}" for plan in self.plans_[:3])
             raise ValueError(f"No column can be used ({reasons}). Add columns to learn from.")
         numbers, categories = self.names_of("numbers"), self.names_of("categories")
-        marked = [*numbers, *self.names_of("dates")]
-        self._marked = [name for name in marked if missing_labels(columns[name]).any()]
+        marked = [plan for plan in self.plans_ if plan.kind in ("numbers", "dates")]
+        self._marked = [plan.name for plan in marked if _missing(plan, columns[plan.name]).any()]
         self._one_hot = None
         sources = [*numbers, *self._marked]
         if categories:
@@ -108,8 +122,9 @@ class ColumnEncoder:
         Columns beyond those of ``fit`` are not used, and the order does not matter.
         """
         columns = _arrays(X, self.used_names)
-        made = [_numbers(name, columns[name]) for name in self.names_of("numbers")]
-        made += [missing_labels(columns[name]).astype(float) for name in self._marked]
+        plans = {plan.name: plan for plan in self.plans_}
+        made = [_numbers(plans[name], columns[name]) for name in self.names_of("numbers")]
+        made += [_missing(plans[name], columns[name]).astype(float) for name in self._marked]
         if self._one_hot is not None:
             made += [*self._one_hot.transform(_texts(columns, self.names_of("categories"))).T]
         for plan in self.plans_:
@@ -219,6 +234,15 @@ def _float64(X: Any) -> Any:
     )
 
 
+def warn_of_columns(plans: Sequence[ColumnPlan]) -> None:
+    """Warn of columns that may be wrong, in one warning."""
+    if notes := [text for plan in plans if (text := plan.describe())]:
+        more = len(notes) - MOST_NOTES
+        rest = f" And {more} more columns." if more > 0 else ""
+        advice = " `encoding_` tells how each column is read."
+        warn_user(" ".join(notes[:MOST_NOTES]) + rest + advice, ColumnWarning)
+
+
 def needs_encoding(X: Any) -> bool:
     """Return whether X is a frame with columns that are not numbers or booleans."""
     kinds = set(map(kind_of, frame_arrays(X).values())) if is_frame(X) else set()
@@ -228,7 +252,7 @@ def needs_encoding(X: Any) -> bool:
 def check_numbers(X: Any, names: list[Any] | None = None) -> None:
     """Raise with the name of a column of a frame, one of these if given, that has no numbers."""
     for name, values in frame_arrays(X, names).items():
-        _numbers(name, values)
+        _numbers(ColumnPlan(name, "numbers", ""), values)
 
 
 def _arrays(X: Any, names: list[Any] | None = None) -> dict[Any, np.ndarray]:
@@ -253,7 +277,8 @@ def _joined(name: Any, values: np.ndarray, more: np.ndarray) -> np.ndarray:
     kinds = {kind_of(values), kind_of(more)} - {"nothing"}
     if len(kinds) > 1 and "numbers" in kinds:
         strings = values if kind_of(values) == "categories" else more
-        if not are_amounts(as_text(strings[~missing_labels(strings)]).tolist()):
+        texts = as_text(strings[~missing_labels(strings)]).tolist()
+        if not are_amounts(texts) and not strays_of(texts):
             raise ValueError(
                 f"Column {name!r} holds numbers only in the labeled rows, or only in the unlabeled "
                 "ones. Write it in the same way in both."
@@ -266,11 +291,11 @@ def _texts(columns: dict[Any, np.ndarray], names: list[Any]) -> np.ndarray:
     return np.column_stack([as_text(columns[name]) for name in names])
 
 
-def _numbers(name: Any, values: np.ndarray) -> np.ndarray:
+def _numbers(plan: ColumnPlan, values: np.ndarray) -> np.ndarray:
     """Return a column as float64, NaN where it is missing, or raise if it does not hold numbers."""
     try:
         if values.dtype.kind == "O":
-            missing = missing_labels(values)
+            missing = _missing(plan, values)
             numbers = [amount_of(x) if isinstance(x, str) else x for x in values[~missing]]
             values = np.full(values.shape, np.nan)
             values[~missing] = numbers
@@ -279,9 +304,17 @@ def _numbers(name: Any, values: np.ndarray) -> np.ndarray:
         return values.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"Column {name!r} must hold numbers, as in the rows the model was fitted to "
+            f"Column {plan.name!r} must hold numbers, as in the rows the model was fitted to "
             f"({error}). Correct it; leave the place of a missing number empty."
         ) from error
+
+
+def _missing(plan: ColumnPlan, values: np.ndarray) -> np.ndarray:
+    """Return which values are missing; strings that are no numbers too, if the plan says so."""
+    missing = missing_labels(values)
+    if plan.has_strays and values.dtype.kind == "O":
+        missing |= [isinstance(value, str) and not is_number(value) for value in values]
+    return missing
 
 
 def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
@@ -303,12 +336,20 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
     gaps = f"; {n_missing:,} missing" if n_missing else ""
     marked = gaps and f"{gaps}, marked in a column of their own"
     if kind == "numbers":
-        return ColumnPlan(name, kind, f"as they are{marked}")
+        note = mark_note(present.astype(float)) if present.dtype.kind != "b" else ""
+        return ColumnPlan(name, kind, f"as they are{marked}", note=note)
     texts = as_text(present).tolist() if kind == "categories" else []
     if are_amounts(texts):
         signed = next(text for text in texts if not is_float(text))
-        note = f"{signed.strip()!r} is read as the number {amount_of(signed):g}"
-        return ColumnPlan(name, "numbers", f"amounts, read as numbers{marked}", note=note)
+        read = f"{signed.strip()!r} is read as {amount_of(signed):g}"
+        return ColumnPlan(name, "numbers", f"amounts, read as numbers: {read}{marked}")
+    if strays := strays_of(texts):
+        rows = f"{len(strays):,} row{'s' * (len(strays) > 1)}"
+        note = f"{strays[0]!r} and the like in {rows} are no numbers, and are read as missing"
+        what = (
+            f"read as numbers; {n_missing + len(strays):,} missing, marked in a column of their own"
+        )
+        return ColumnPlan(name, "numbers", what, note=note, has_strays=True)
     formats = formats_of(texts)
     if kind == "dates" or formats:
         date_format = next(iter(formats), None)
@@ -366,14 +407,34 @@ def amount_of(text: str) -> float:
     return float(digits) / (100.0 if "%" in text else 1.0)
 
 
+def is_number(text: str) -> bool:
+    """Return whether a string is a number or an amount."""
+    return is_float(text) or bool(_AMOUNT.fullmatch(text.strip()))
+
+
+def strays_of(texts: list[str]) -> list[str]:
+    """Return the few strings that are no numbers where the others are, and differ; else none.
+
+    Digits that begin with 0 are codes, and those with a few values may be.
+    """
+    by_text = {text: is_number(text) for text in set(texts)}
+    strays = [text for text in texts if not by_text[text]]
+    numbers = [text.strip() for text, own in by_text.items() if own]
+    is_code = any(re.match(r"0\d", text) for text in numbers)
+    is_code |= len({text.endswith("%") for text in numbers}) > 1
+    if is_code or len(numbers) < LEAST_NUMBERS or len(strays) > MOST_STRAYS * len(texts):
+        return []
+    return [] if any(map(_COMMA_NUMBER.fullmatch, map(str.strip, strays))) else strays
+
+
 def _note_on_categories(texts: list[str]) -> str:
     """Return why strings are not read as numbers, if nearly all of them are; else nothing."""
-    strange = [text for text in texts if not (is_float(text) or _AMOUNT.fullmatch(text.strip()))]
+    strange = [text for text in texts if not is_number(text)]
     others = [text for text in strange if not _COMMA_NUMBER.fullmatch(text.strip())]
-    if not strange or len(texts) - len(others) <= 0.9 * len(texts):
+    if not strange or len(others) >= MOST_STRAYS * len(texts):
         return ""
     wrong = others or strange
     return (
-        f"{wrong[0]!r} and the like in {len(wrong):,} rows make its numbers strings; write numbers "
-        "as 1234.5, and leave the place of a missing one empty"
+        f"{wrong[0]!r} and the like in {len(wrong):,} row{'s' * (len(wrong) > 1)} make its numbers "
+        "strings; write numbers as 1234.5, and leave the place of a missing one empty"
     )

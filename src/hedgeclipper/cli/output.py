@@ -156,9 +156,9 @@ def reporting(output: Output) -> Iterator[Output]:
 
     def note(message: Any, category: Any, *place: Any, **more: Any) -> None:
         """Print a warning of this package; those of others are for who writes Python."""
-        # the command says by itself that no row is unlabeled, and names the option that helps
-        is_ours = category.__module__.startswith("hedgeclipper")
-        if is_ours and category.__name__ != "NoUnlabeledRowsWarning":
+        # commands say these by themselves, and name options that help
+        said = category.__name__ in ("NoUnlabeledRowsWarning", "ColumnWarning")
+        if category.__module__.startswith("hedgeclipper") and not said:
             output.note(str(message))
 
     try:
