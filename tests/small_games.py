@@ -44,10 +44,7 @@ class SmallGame:
         game = set_up_game(self.votes, self.b, **options)
         if widths is None:
             return game
-        own, p = np.arange(self.b.size), game.terms.linear_term.size
-        width, lower = np.zeros(p), np.full(p, -game.terms.upper[0])
-        width[own] = self.coverage * widths
-        width[self.b.size :] = game.terms.width[self.b.size :]
+        width, lower = self.coverage * widths, -game.terms.upper
         return replace(game, terms=replace(game.terms, width=width, lower=lower))
 
     def solve(self, method=None, tol=1e-3, max_iter=500) -> GameSolution:
@@ -76,8 +73,6 @@ def small_games(draw, losses=LOSSES, ridge=True, cap=True, two_sided=True, alpha
         options["anchor"] = rng.uniform(-0.3, 1.5, p)
     if two_sided and draw(st.booleans()):
         options["widths"] = rng.uniform(0, 0.4, p)
-    if two_sided and draw(st.booleans()):
-        options["class_balance"] = (rng.uniform(0.1, 0.9), rng.choice([0.0, 0.1]))
     b = rng.uniform(-0.2, 0.9, p)
     return SmallGame(votes, b, draw(st.sampled_from(losses)), options)
 
@@ -98,7 +93,7 @@ PIECES = {"zero_one": [(-1, 0), (0, 1), (1, 0)]}
 
 @dataclass
 class Spelled:
-    """The game of weights plus - minus >= 0, with the class balance as a column."""
+    """The game of weights plus - minus >= 0."""
 
     columns: np.ndarray
     linear_term: np.ndarray
@@ -114,7 +109,7 @@ def spell_out(game: SmallGame) -> Spelled:
     options, c, p = game.options, game.coverage, game.b.size
     cap = options.get("cap", 1.0)
     widths = options.get("widths")
-    spelled = Spelled(
+    return Spelled(
         columns=game.awake,
         linear_term=c * game.b,
         width=c * (np.zeros(p) if widths is None else widths),
@@ -124,19 +119,6 @@ def spell_out(game: SmallGame) -> Spelled:
         most_minus=np.full(p, 0.0 if widths is None else cap),
         alpha=options.get("unlabeled_weight", 1.0),
     )
-    if "class_balance" in options:
-        positive, width = options["class_balance"]
-        spelled.columns = np.column_stack([spelled.columns, np.ones(len(game.awake))])
-        for name, value in {
-            "linear_term": 2 * positive - 1,
-            "width": 2 * width,
-            "curvature": options.get("ridge", 0.0),
-            "anchor": 0.0,
-            "most_plus": cap,
-            "most_minus": cap,
-        }.items():
-            setattr(spelled, name, np.append(getattr(spelled, name), value))
-    return spelled
 
 
 def objective(game: SmallGame, theta: np.ndarray) -> float:

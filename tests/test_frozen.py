@@ -18,9 +18,9 @@ from sklearn.tree import DecisionTreeClassifier
 from hedgeclipper import (
     HedgeClipperClassifier,
     VoteAggregator,
-    lower_bounds,
     solve_game,
 )
+from hedgeclipper.bounds.intervals import proportion_bounds, wilson_bounds
 
 FIGURES = Path(__file__).parent / "frozen.json"
 X, Y = make_classification(1500, 6, n_informative=4, flip_y=0.05, random_state=0)
@@ -100,11 +100,10 @@ def bounds_on_correlations():
     rng = np.random.default_rng(0)
     z = rng.choice([-1.0, 1.0], 700)
     cast = np.where(rng.random((700, 5)) < np.linspace(0.6, 0.9, 5), z[:, None], -z[:, None])
-    found = {}
-    for method in ("plug_in", "wilson", "exact"):
-        known = lower_bounds(cast[:200], z[:200], method=method, n_unlabeled=500)
-        found[method] = [known.lower.tolist(), known.upper.tolist()]
-    return found
+    right, n_labels = np.sum(cast[:200] == z[:200, None], axis=0), np.full(5, 200)
+    wilson = wilson_bounds(2 * right / 200 - 1, n_labels, 0.05)
+    exact = 2 * proportion_bounds(right, n_labels, 500, 0.05 / 5)[0] - 1
+    return {"wilson": [part.tolist() for part in wilson], "exact": exact.tolist()}
 
 
 CASES = {

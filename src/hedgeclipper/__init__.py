@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from hedgeclipper.bounds.auto_labels import AutoLabels
     from hedgeclipper.bounds.certificate import Certificate
     from hedgeclipper.bounds.class_rates import ClassRates
-    from hedgeclipper.bounds.intervals import lower_bounds
     from hedgeclipper.bounds.random_sample import Sample, draw_sample
     from hedgeclipper.classifier import HedgeClipperClassifier
     from hedgeclipper.game.solution import Contradiction, GameSolution
-    from hedgeclipper.game.solve import LabelCorrelations, UnboundedGameWarning, solve_game
+    from hedgeclipper.game.solve import UnboundedGameWarning, solve_game
     from hedgeclipper.labeling.loop import LabelingLoop
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.report.displays import PlanDisplay
@@ -51,9 +50,7 @@ _HOME = {
     "ContradictionWarning": "votes.vote_game",
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
-    "LabelCorrelations": "game.solve",
     "LabelingLoop": "labeling.loop",
-    "lower_bounds": "bounds.intervals",
     "UnboundedGameWarning": "game.solve",
     "solve_game": "game.solve",
     "Audit": "bounds.audit_answers",
@@ -91,7 +88,6 @@ __all__ = [
     "Evaluation",
     "GameSolution",
     "HedgeClipperClassifier",
-    "LabelCorrelations",
     "LabelingLoop",
     "VoterFailedWarning",
     "ModelFileError",
@@ -109,7 +105,6 @@ __all__ = [
     "default_estimators",
     "draw_sample",
     "load",
-    "lower_bounds",
     "save",
     "solve_game",
     "write_report",

@@ -10,7 +10,6 @@ from hedgeclipper.bounds.intervals import count_bounds
 from hedgeclipper.bounds.precision_recall import (
     checks_for_recall,
     precision_recall,
-    recall_after_review,
     segment_errors,
 )
 
@@ -93,29 +92,15 @@ def test_where_nothing_was_checked_nothing_is_claimed():
     assert (never.recall_lower, never.recall_upper) == (0.0, 1.0)
 
 
-def test_recall_after_review_holds_as_often_as_it_says():
-    """With K rows of the class below the cut, k of them are found with a hypergeometric
-    probability, and then F + k of F + K are found."""
-    n_below, n_checked, confirmed, delta = 60, 25, 10, 0.1
-    k = np.arange(n_checked + 1)
-    bounds = np.array([recall_after_review(confirmed, i, n_checked, n_below, delta) for i in k])
-    for missed in range(n_below + 1):
-        recall = (confirmed + k) / (confirmed + missed)
-        failed = bounds > recall + 1e-12
-        assert hypergeom.pmf(k, n_below, missed, n_checked)[failed].sum() <= delta
-    assert recall_after_review(0, 0, 10, 10, delta) == 0.0
-
-
 def test_the_price_of_a_recall():
     assert checks_for_recall(0.95, 0.03, 0.05) == pytest.approx(np.log(20) / 0.0015, rel=0.001)
     assert checks_for_recall(0.95, 0.03, 0.05, n_rows=10**7) == pytest.approx(1996, abs=1)
     n_rows, recall, prevalence = 20_000, 0.9, 0.05
     n_checked = checks_for_recall(recall, prevalence, 0.05, n_rows)
-    # as many of the class as the price was asked for, all but the allowed ones found
-    n_class = round(prevalence * n_rows)
-    confirmed = round(recall * n_class)
-    assert recall_after_review(confirmed, 0, n_checked, n_rows, 0.05) >= recall
-    assert recall_after_review(confirmed, 0, n_checked - 1, n_rows, 0.05) < recall
+    # so many rows of the class are missed at this recall, and so many checked rows would find one
+    missed = round((1 - recall) * prevalence * n_rows)
+    for n, is_proved in ((n_checked, True), (n_checked - 1, False)):
+        assert (hypergeom.pmf(0, n_rows, missed + 1, n) <= 0.05) == is_proved
     for arguments in ((1.0, 0.1), (0.5, 0.0), (0.0, 0.1)):
         with pytest.raises(ValueError, match="must lie between 0 and 1"):
             checks_for_recall(*arguments, 0.05)

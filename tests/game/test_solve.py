@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from hedgeclipper import UnboundedGameWarning, lower_bounds, solve_game
+from hedgeclipper import UnboundedGameWarning, solve_game
 from hedgeclipper.game.solution import Progress
 from hedgeclipper.game.solve import play, set_up_game
 from tests.small_games import SmallGame, objective, reference_minimum, small_games
@@ -20,12 +20,6 @@ SIX_CORRELATIONS = np.array([1, 1, 1, 2, 2, 2]) / 3
 def solve_by(method, votes, b, tol=1e-3, max_iter=500, **options):
     """Solve by a method that `solve_game` would not choose itself."""
     return play(set_up_game(votes, b, **options), Progress(tol, max_iter), method)
-
-
-def whole_theta(game, solution):
-    if "class_balance" not in game.options:
-        return solution.weights
-    return np.append(solution.weights, solution.balance_weight)
 
 
 @pytest.mark.parametrize("method", ["exact", "batch"])
@@ -80,7 +74,7 @@ def test_both_sides_hold_the_optimum_between_them_at_every_pass(game):
 @given(small_games())
 def test_objective_is_that_of_the_weights_and_they_lie_in_the_box(game):
     solution = game.solve("batch")
-    theta = whole_theta(game, solution)
+    theta = solution.weights
     assert solution.objective == pytest.approx(objective(game, theta), abs=1e-9)
     assert np.all(np.abs(theta) <= game.options["cap"] + 1e-12)
     if "widths" not in game.options:
@@ -224,15 +218,12 @@ def test_log_loss_of_one_voter_is_its_accuracy():
     assert solution.worst_case_loss == pytest.approx(entropy, abs=1e-6)
 
 
-def test_known_class_balance_is_worth_its_correlation():
-    votes = np.array([[1.0], [-1.0]] * 50)
-    solution = solve_game(votes, [0.0], class_balance=0.9)
-    assert solution.worst_case_correlation == pytest.approx(0.8)
-    assert solution.balance_weight == pytest.approx(1.0)
-    blurred = solve_game(votes, [0.0], class_balance=(0.9, 0.1))
-    assert blurred.worst_case_correlation == pytest.approx(0.6)
-    reversed_ = solve_game(votes, [0.0], class_balance=0.1)
-    assert reversed_.balance_weight == pytest.approx(-1.0)
+def test_known_class_frequencies_are_two_more_voters():
+    votes = np.tile([[1.0, 1.0, -1.0], [-1.0, 1.0, -1.0]], (50, 1))
+    for positive in (0.9, 0.1):
+        solution = solve_game(votes, [0.0, 2 * positive - 1, 1 - 2 * positive])
+        assert solution.worst_case_correlation == pytest.approx(0.8)
+        np.testing.assert_allclose(solution.predictions(votes), np.sign(positive - 0.5))
 
 
 def test_two_sided_knowledge_uses_bad_voters_too():
@@ -271,7 +262,6 @@ EXTREMES = {
     "tiny cap": {"cap": 1e-300},
     "far anchor": {"anchor": 1e300, "ridge": 1e16},
     "strong ridge": {"ridge": 1e300},
-    "wide": {"class_balance": (0.5, 1.0), "cap": 1e308},
     "hardly there": {"participation": np.full((30, 4), 1e-200)},
     "the least": {"participation": np.full((30, 4), 5e-324)},
 }
@@ -337,22 +327,12 @@ def test_bad_parameter_is_named(name, value):
     [
         ({"anchor": [0.1, 0.2, 0.3], "ridge": 1}, "anchor must be a number or have one entry per"),
         ({"anchor": np.nan, "ridge": 1}, "anchor must be finite"),
-        ({"class_balance": 1.2}, r"proportion of \+ among the rows"),
-        ({"class_balance": (0.5, -0.1)}, r"proportion of \+ among the rows"),
-        ({"class_balance": (0.1, 0.2, 0.3)}, r"proportion of \+ among the rows"),
-        ({"class_balance": "x"}, "class_balance must be numbers"),
         ({"anchor": 0.5}, "An anchor acts only with a ridge"),
     ],
 )
 def test_bad_options(options, message):
     with pytest.raises((ValueError, TypeError), match=message):
         solve_game(VOTES, B, **options)
-
-
-def test_correlations_of_a_label_correlations_object_are_its_lower_bounds():
-    known = lower_bounds(VOTES, [1, 1, -1], method="wilson")
-    ours, theirs = solve_game(VOTES, known), solve_game(VOTES, known.lower)
-    assert ours.slack == theirs.slack
 
 
 @pytest.mark.parametrize("options", [{"loss": "log"}, {"ridge": 1.0}])

@@ -99,9 +99,9 @@ def test_fixed_weight_stays_where_it_is():
     assert progress.best.theta[0] == 0.25
 
 
-def test_sparse_batches_and_class_balance():
+def test_batches_may_be_sparse():
     votes = np.array([[1.0, 0.5], [-1.0, 1.0], [1.0, -1.0]])
-    dense = solved(set_up_game(votes, [0.4, 0.1], class_balance=0.6))[1]
+    dense = solved(set_up_game(votes, [0.4, 0.1]))[1]
     batches = [sparse.csr_array(votes[:2]), votes[2:]]
-    cut = solved(set_up_game(batches, [0.4, 0.1], class_balance=0.6))[1]
+    cut = solved(set_up_game(batches, [0.4, 0.1]))[1]
     assert cut.primal == pytest.approx(dense.primal, abs=1e-9)

@@ -2,11 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hedgeclipper.game.specialists import (
-    VoteArray,
-    WithConstantVoter,
-    as_vote_matrix,
-)
+from hedgeclipper.game.specialists import VoteArray, as_vote_matrix
 
 NAN = np.nan
 VOTES = np.array([[1.0, NAN, 0.5], [-1.0, NAN, NAN], [1.0, -0.5, 0.0], [1.0, 1.0, NAN]])
@@ -153,24 +149,3 @@ def test_batches_that_change_are_noticed():
     matrix = as_vote_matrix(lambda: [np.ones((next(lengths), 1))])
     with pytest.raises(ValueError, match="changed between passes: 3 rows at first, then 2"):
         list(matrix.blocks())
-
-
-DENSE = np.array([[1.0, -0.5], [0.0, 1.0], [-1.0, 0.25]])
-EXTENDED = np.column_stack([DENSE, np.ones(3)])
-
-
-def test_constant_voter_acts_like_a_column_of_ones():
-    for votes in (DENSE, sparse.csr_array(DENSE)):
-        extended = WithConstantVoter(as_vote_matrix(votes))
-        block = next(extended.blocks())
-        weights, signs = np.array([0.3, -2.0, 0.7]), np.array([1.0, -1.0, 0.5])
-        np.testing.assert_allclose(block @ weights, EXTENDED @ weights)
-        np.testing.assert_allclose(signs @ block, signs @ EXTENDED)
-        np.testing.assert_allclose(block.tocsr().toarray(), EXTENDED)
-        assert block.shape == (3, 3)
-
-
-def test_the_constant_voter_is_counted():
-    extended = WithConstantVoter(as_vote_matrix(DENSE))
-    assert (extended.n_samples, extended.n_voters) == (3, 3)
-    np.testing.assert_allclose(extended.coverage, [1, 1, 1])

@@ -6,36 +6,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import cohen_kappa_score
 
 from hedgeclipper.bounds.intervals import proportion_bounds
 
 
-def cohen_kappa(one: Any, other: Any) -> float:
-    """Return Cohen's kappa of two labels of the same rows: 1 is agreement, 0 that of chance.
-
-    Parameters
-    ----------
-    one, other : array-like of shape (n_rows,)
-        The labels; none is missing.
-
-    Returns
-    -------
-    float
-        Kappa; NaN without a row, or where all labels are of one class: chance agrees as well.
+def cohen_kappa(one: np.ndarray, other: np.ndarray) -> float:
+    """Return Cohen's kappa of two labels of the same rows; NaN if there are not two classes.
 
     Examples
     --------
-    >>> round(cohen_kappa(["a", "a", "b", "b"], ["a", "b", "b", "b"]), 2)
+    >>> round(cohen_kappa(np.array(["a", "a", "b", "b"]), np.array(["a", "b", "b", "b"])), 2)
     0.5
     """
-    first, second = np.asarray(one), np.asarray(other)
-    if first.size == 0:
+    if np.unique(np.concatenate([one, other])).size < 2:  # chance agrees as well
         return float("nan")
-    codes = np.unique(np.concatenate([first, second]), return_inverse=True)[1]
-    counts = [np.bincount(part, minlength=codes.max() + 1) for part in np.split(codes, 2)]
-    expected = float(counts[0] @ counts[1]) / first.size**2
-    agreed = float(np.mean(codes[: first.size] == codes[first.size :]))
-    return (agreed - expected) / (1.0 - expected) if expected < 1.0 else float("nan")
+    return float(cohen_kappa_score(one, other))
 
 
 @dataclass(frozen=True, eq=False)

@@ -115,40 +115,6 @@ def precision_recall(
     )
 
 
-def recall_after_review(
-    n_confirmed: int, n_found: int, n_checked: int, n_below: int, delta: float
-) -> float:
-    """Return the lower bound on the recall if every row above a cut has been reviewed.
-
-    The cut is fixed beforehand, and some rows below it, drawn at random, have been checked. Rows of
-    the class that the check has found count as found.
-
-    Parameters
-    ----------
-    n_confirmed : int
-        Rows above the cut that people found to be of the class.
-    n_found, n_checked : int
-        Rows of the class among the checked rows below the cut, and the number of these.
-    n_below : int
-        Rows below the cut, checked ones included.
-    delta : float
-        Probability that the bound fails.
-
-    Returns
-    -------
-    float
-        The bound; 0 if no row of the class was found.
-
-    Examples
-    --------
-    >>> round(recall_after_review(290, 0, 2000, 9500, delta=0.05), 3)
-    0.96
-    """
-    found = n_confirmed + n_found
-    left = int(count_bounds(n_found, n_checked, n_below - n_checked, delta)[1])
-    return _ratio(found, left, 0.0)
-
-
 def checks_for_recall(
     recall: float, prevalence: float, delta: float, n_rows: float = math.inf
 ) -> int:

@@ -53,19 +53,18 @@ class WeightTerms:
         coverage: np.ndarray,
         b: np.ndarray,
         *,
-        width: np.ndarray | float = 0.0,
         ridge: float = 0.0,
         anchor: np.ndarray | float = 0.0,
         lower: np.ndarray | float = 0.0,
         upper: np.ndarray | float = np.inf,
     ) -> WeightTerms:
-        """Return the terms of voters with this coverage c and these correlations b.
+        """Return the terms of voters with this coverage c and one-sided bounds b.
 
-        ``width`` is eps, in the units of b; one number holds for all voters.
+        One number holds for all voters.
         """
         zeros = np.zeros(coverage.size)
-        own = (zeros + part for part in (coverage * width, ridge * coverage, anchor, lower, upper))
-        return cls(coverage * b, *own)
+        own = (zeros + part for part in (ridge * coverage, anchor, lower, upper))
+        return cls(coverage * b, zeros, *own)
 
     def slack(self, theta: np.ndarray) -> float:
         """Return -sum linear_term theta + sum width abs(theta), the labels' part of the slack."""
@@ -118,7 +117,6 @@ class WeightTerms:
 class Game:
     """Voters, what is known of them, the loss, and alpha (``unlabeled_weight``).
 
-    ``has_balance``: the last voter always votes +, through which the class balance is known.
     ``baseline``: the mean potential at which the slack is 0; None is Psi(0).
     """
 
@@ -126,7 +124,6 @@ class Game:
     terms: WeightTerms
     loss: Loss
     unlabeled_weight: float = 1.0
-    has_balance: bool = False
     baseline: float | None = None
 
     @property

@@ -21,7 +21,6 @@ from hedgeclipper.game.specialists import as_vote_matrix
 
 FIRST_WIDTH = 0.3
 REACH = 1000.0
-BALANCE = -1
 
 
 @dataclass
@@ -83,8 +82,7 @@ class Contradiction:
     excess : float
         Every correlation has to be lowered (every interval widened) by at least this much.
     voters : ndarray of int, shape (n_needed,)
-        Numbers of the voters with nine tenths of the weight in the proof, the heaviest first; -1 is
-        the class balance.
+        Numbers of the voters with nine tenths of the weight in the proof, the heaviest first.
     proportions : ndarray of shape (n_needed,)
         Their proportions of that weight.
     """
@@ -94,8 +92,8 @@ class Contradiction:
     proportions: np.ndarray
 
     def __str__(self) -> str:
-        named = ["the class balance" if i == BALANCE else f"voter {i}" for i in self.voters]
-        parts = [f"{name} ({p:.0%})" for name, p in zip(named, self.proportions, strict=True)]
+        pairs = zip(self.voters, self.proportions, strict=True)
+        parts = [f"voter {voter} ({p:.0%})" for voter, p in pairs]
         which = ", ".join(parts[:8]) + (", ..." if len(parts) > 8 else "")
         return (
             f"The correlations contradict each other: no labels of these rows can have all of "
@@ -118,9 +116,7 @@ def find_contradiction(game: Game, theta: np.ndarray, mean_size: float) -> Contr
     heaviest = np.argsort(-proportions, kind="stable")
     n_needed = int(np.searchsorted(np.cumsum(proportions[heaviest]), 0.9)) + 1
     voters = heaviest[:n_needed]
-    is_balance = game.has_balance & (voters == theta.size - 1)
-    named = np.where(is_balance, BALANCE, voters)
-    return Contradiction(float(excess / load.sum()), named, proportions[voters])
+    return Contradiction(float(excess / load.sum()), voters, proportions[voters])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -162,8 +158,6 @@ class GameSolution(Solution):
 
     Parameters
     ----------
-    balance_weight : float
-        Weight of the voter that always votes + and carries the class balance; 0 without one.
     worst_case_correlation : float
         V: whatever the labels are, if the correlations hold then clip(m) has at least this mean
         correlation with them (at least -1). Always at alpha = 1, with neither box nor anchor. Above
@@ -179,7 +173,6 @@ class GameSolution(Solution):
         The loss of the game.
     """
 
-    balance_weight: float
     worst_case_correlation: float
     worst_case_error: float
     worst_case_loss: float
@@ -205,41 +198,25 @@ class GameSolution(Solution):
                 f"The game was solved for {self.weights.size} voters. Got votes of "
                 f"{matrix.n_voters}."
             )
-        m = np.concatenate([block @ self.weights for block in matrix.blocks()])
-        return m + self.balance_weight
+        return np.concatenate([block @ self.weights for block in matrix.blocks()])
 
-    def predictions(
-        self,
-        votes: Any,
-        *,
-        participation: Any = None,
-        randomized: bool = False,
-        random_state: Any = None,
-    ) -> np.ndarray:
+    def predictions(self, votes: Any, *, participation: Any = None) -> np.ndarray:
         """Return the minimax prediction g in [-1, 1] for each row of votes.
 
-        (1 + g) / 2 is the probability of +.
+        (1 + g) / 2 is the probability of +. ``worst_case_loss`` bounds the expected loss of
+        predictions that are drawn with this probability.
 
         Parameters
         ----------
         votes, participation
             As in `solve_game`; new rows too.
-        randomized : bool, default=False
-            Whether to draw predictions at random: -1 or 1 with mean g. Their expected loss is what
-            ``worst_case_loss`` bounds.
-        random_state : int, Generator or None, default=None
-            Seed of the random draws.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Predictions.
         """
-        mean = self.loss.link(self.awake_predictions(votes, participation=participation))
-        if not randomized:
-            return mean
-        uniform = np.random.default_rng(random_state).random(mean.size)
-        return np.where(uniform < (1.0 + mean) / 2.0, 1.0, -1.0)
+        return self.loss.link(self.awake_predictions(votes, participation=participation))
 
     def __str__(self) -> str:
         lines = [
@@ -257,7 +234,7 @@ class GameSolution(Solution):
 def solution_fields(game: Game, progress: Progress, stop_reason: str) -> dict[str, Any]:
     """Return the fields of a `Solution` where the solver stopped."""
     theta = progress.best.theta
-    weights = theta[: theta.size - game.has_balance].copy()
+    weights = theta.copy()
     weights.flags.writeable = False
     return {
         "weights": weights,
@@ -276,7 +253,6 @@ def describe(game: Game, progress: Progress, stop_reason: str) -> GameSolution:
     correlation = max(linear_term - best.mean_excess, -1.0)
     return GameSolution(
         **solution_fields(game, progress, stop_reason),
-        balance_weight=float(theta[-1]) if game.has_balance else 0.0,
         worst_case_correlation=correlation,
         worst_case_error=max((1.0 - correlation) / 2.0, 0.0),
         worst_case_loss=max((best.mean_potential - linear_term) / 2.0, 0.0),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,42 +10,10 @@ from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import ZeroOneLoss, resolve_loss
 from hedgeclipper.game.solution import GameSolution, Progress, describe
 from hedgeclipper.game.solvers import solve_batch, solve_exact
-from hedgeclipper.game.specialists import Specialists, WithConstantVoter, as_vote_matrix
+from hedgeclipper.game.specialists import as_vote_matrix
 from hedgeclipper.io.messages import warn_user
 
 MAX_PASSES = 500
-
-
-@dataclass(frozen=True, eq=False)
-class LabelCorrelations:
-    """Correlations of voters with the labels, and bounds on them, as `lower_bounds` returns.
-
-    Parameters
-    ----------
-    estimate : ndarray of shape (n_voters,)
-        Mean of vote times label over the labeled rows a voter is awake on; NaN where there is none.
-    lower, upper : ndarray of shape (n_voters,)
-        Bounds; -1 and 1, which claim nothing, for a voter without a labeled row. Those of "exact"
-        are lower bounds alone, and ``upper`` is 1.
-    n_labeled : ndarray of shape (n_voters,)
-        Labeled rows each voter is awake on (the sum of its participation).
-    method : {"plug_in", "wilson", "exact"}
-        How the bounds were made.
-    confidence_level : float or None
-        Probability that the bounds hold: each voter's by itself for "wilson", all of them together
-        for "exact", None for "plug_in".
-    is_guarantee : bool
-        Whether the bounds hold for the unlabeled rows with that probability. Everything else is an
-        estimate.
-    """
-
-    estimate: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    n_labeled: np.ndarray
-    method: str
-    confidence_level: float | None
-    is_guarantee: bool
 
 
 def set_up_game(
@@ -54,7 +21,6 @@ def set_up_game(
     label_correlations: Any,
     *,
     participation: Any = None,
-    class_balance: Any = None,
     unlabeled_weight: float = 1.0,
     cap: float | None = 1.0,
     ridge: float = 0.0,
@@ -66,24 +32,15 @@ def set_up_game(
     alpha = _check_positive("unlabeled_weight", unlabeled_weight)
     bound = np.inf if cap is None else _check_positive("cap", cap)
     strength = _check_positive("ridge", ridge, or_zero=True)
-    specialists: Specialists = as_vote_matrix(votes, participation)
-    p = specialists.n_voters
-    b = _check_correlations(label_correlations, p)
-    center = _check_anchor(anchor, strength, p)
-    lower, width = np.zeros(p), np.zeros(p)
-    if class_balance is not None:
-        positive, around = _check_balance(class_balance)
-        specialists = WithConstantVoter(specialists)
-        b, width = np.append(b, 2 * positive - 1), np.append(width, 2 * around)
-        center, lower = np.append(center, 0.0), np.append(lower, -bound)
-    known: dict[str, Any] = {"width": width, "anchor": center, "lower": lower, "upper": bound}
-    terms = WeightTerms.of(specialists.coverage, b, ridge=strength, **known)
-    return Game(specialists, terms, resolved_loss, alpha, class_balance is not None)
+    specialists = as_vote_matrix(votes, participation)
+    b = _check_correlations(label_correlations, specialists.n_voters)
+    center = _check_anchor(anchor, strength, specialists.n_voters)
+    terms = WeightTerms.of(specialists.coverage, b, ridge=strength, anchor=center, upper=bound)
+    return Game(specialists, terms, resolved_loss, alpha)
 
 
 def _check_correlations(known: Any, n_voters: int) -> np.ndarray:
     """Return lower bounds on the correlations of all voters."""
-    known = known.lower if isinstance(known, LabelCorrelations) else known
     b = _numbers("label_correlations", known)
     if b.shape != (n_voters,):
         raise ValueError(
@@ -123,17 +80,6 @@ def _check_anchor(anchor: Any, ridge: float, n_voters: int) -> np.ndarray:
     return np.broadcast_to(array, (n_voters,)).copy()
 
 
-def _check_balance(class_balance: Any) -> tuple[float, float]:
-    pair = _numbers("class_balance", class_balance)
-    positive, width = pair if pair.shape == (2,) else (pair, 0.0)
-    if pair.shape not in ((), (2,)) or not (0.0 <= positive <= 1.0 and 0.0 <= width <= 1.0):
-        raise ValueError(
-            "class_balance must be the proportion of + among the rows, in [0, 1], or a pair "
-            f"(proportion, width). Got {class_balance!r}."
-        )
-    return float(positive), float(width)
-
-
 def _numbers(name: str, value: Any) -> np.ndarray:
     array = np.asarray(value)
     if array.dtype.kind not in "fiu":
@@ -159,7 +105,6 @@ def solve_game(
     label_correlations: Any,
     *,
     participation: Any = None,
-    class_balance: float | tuple[float, float] | None = None,
     unlabeled_weight: float = 1.0,
     cap: float | None = 1.0,
     ridge: float = 0.0,
@@ -181,16 +126,15 @@ def solve_game(
         sparse entry absent (a stored 0, like a dense 0, is a vote of 0). Integer and float32 votes
         are converted a batch at a time. Batches may come from a list, any object that can be
         iterated over again, or a function that returns a fresh iterable.
-    label_correlations : array-like of shape (n_voters,) or LabelCorrelations
+    label_correlations : array-like of shape (n_voters,)
         Lower bound (b), in [-1, 1], on the mean of vote times label over the rows a voter is awake
-        on; for votes of -1 and 1 it is 2 * accuracy - 1. `lower_bounds` computes it from labeled
-        rows. Of a `LabelCorrelations`, ``lower`` is used.
+        on; for votes of -1 and 1 it is 2 * accuracy - 1. Labeled rows that no voter was fitted to
+        estimate it, and for votes of -1 and 1 ``hedgeclipper.bounds.intervals.proportion_bounds``
+        bounds the accuracy. Known class frequencies are two more voters, who always vote 1 and
+        always -1.
     participation : like votes, default=None
         Probability of voting (v), in [0, 1], where voters take part at random. By default a voter
         takes part wherever it does not abstain.
-    class_balance : float or (float, float), default=None
-        Proportion of + among the rows, or the proportion and the width within which it is known.
-        By default nothing is known of it.
     unlabeled_weight : float, default=1.0
         Weight of the rows' term (alpha). Below 1 it stands for label noise, and larger weights
         result; above 1 weights are smaller and more rows are hedged.
@@ -218,10 +162,6 @@ def solve_game(
     GameSolution
         Weights, worst cases, and the gap to the optimum.
 
-    See Also
-    --------
-    lower_bounds : Label correlations and their bounds, from labeled rows.
-
     References
     ----------
     .. [1] A. Balsubramani and Y. Freund. Scalable Semi-Supervised Aggregation of Classifiers.
@@ -248,7 +188,6 @@ def solve_game(
         votes,
         label_correlations,
         participation=participation,
-        class_balance=class_balance,
         unlabeled_weight=unlabeled_weight,
         cap=cap,
         ridge=ridge,

@@ -3,8 +3,7 @@
 The game sees votes only through the awake votes v_i(x) h_i(x) and the coverage, so that is what
 voters hand out, in blocks that know ``block @ weights`` and ``signs @ block``. Votes that users
 pass become a `VoteMatrix`, which is checked; those that estimators make of scores are a
-`VoteArray`. Any class with the members of `Specialists` can take their place. `WithConstantVoter`
-adds one that always votes +, for the class balance.
+`VoteArray`. Any class with the members of `Specialists` can take their place.
 """
 
 from __future__ import annotations
@@ -49,43 +48,6 @@ def signed_sums(specialists: Specialists, z: np.ndarray) -> np.ndarray:
         sums += z[start : start + block.shape[0]] @ block
         start += block.shape[0]
     return sums
-
-
-@dataclass(frozen=True)
-class ConstantBlock:
-    """A block of awake votes with a last column of ones, which is never copied into it."""
-
-    votes: Any
-    __array_ufunc__ = None  # so that NumPy leaves ``z @ block`` to us
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and voters, the constant one included."""
-        return self.votes.shape[0], self.votes.shape[1] + 1
-
-    def __matmul__(self, weights: np.ndarray) -> np.ndarray:
-        return self.votes @ weights[:-1] + weights[-1]
-
-    def __rmatmul__(self, signs: np.ndarray) -> np.ndarray:
-        return np.append(signs @ self.votes, np.sum(signs))
-
-    def tocsr(self) -> sparse.csr_array:
-        """Return the block and the column as one sparse matrix."""
-        ones = np.ones((self.votes.shape[0], 1))
-        return sparse.hstack([sparse.csr_array(self.votes), ones], format="csr")
-
-
-class WithConstantVoter:
-    """Specialists and a last one that always votes +, through which the class balance is known."""
-
-    def __init__(self, base: Specialists):
-        self.base = base
-        self.n_samples, self.n_voters = base.n_samples, base.n_voters + 1
-        self.coverage = np.append(base.coverage, 1.0)
-
-    def blocks(self) -> Iterator[ConstantBlock]:
-        """Yield the blocks of the others with the constant voter's column."""
-        return map(ConstantBlock, self.base.blocks())
 
 
 class VoteArray:

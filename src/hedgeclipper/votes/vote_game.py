@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 
 from hedgeclipper.bounds.certificate import USED_LABELS
 from hedgeclipper.bounds.class_rates import RateEvidence
-from hedgeclipper.bounds.intervals import mean_bounds
+from hedgeclipper.bounds.intervals import wilson_bounds
 from hedgeclipper.bounds.tested_predictions import (
     ONLY_HELD_OUT,
     SHIFTED_LABELS,
@@ -117,7 +117,7 @@ def bound_voters(
         estimate[-balance.size :], n_labeled[-balance.size :] = balance, np.inf
     each = DELTA / (2.0 * (estimate.size if together else 1))
     # proportions are half as wide as the means in [-1, 1] that the bounds are for
-    means = mean_bounds(2.0 * estimate - 1.0, n_labeled, "wilson", each)
+    means = wilson_bounds(2.0 * estimate - 1.0, n_labeled, each)
     lower, upper = ((1.0 + mean) / 2.0 for mean in means)
     is_used = (n_labeled > 0) & (n_unlabeled > 0)
     return VoterBounds(lower, upper, n_labeled, n_unlabeled / unlabeled.n_rows, is_used)
