@@ -1,4 +1,4 @@
-"""PaperHedgeClipper as a classifier: rows in any form, classes, its guarantee, its callback."""
+"""PaperHedgeClipper as a classifier: rows in any form, classes, its guarantee."""
 
 import warnings
 
@@ -63,13 +63,13 @@ def test_awake_predictions_are_weighted_votes_of_leaves_and_trees():
 
 
 def test_rows_in_any_form_give_the_same(tmp_path):
-    """Files and batches are read in the same order, if minibatches are."""
+    """All but the weights, for which minibatches of files and batches are other ones."""
     frame = pd.DataFrame(X[U], columns=list("abcdefgh"))
     frame.to_parquet(tmp_path / "rows.parquet")
     parts = [X[U][:1000], X[U][1000:]]
     named = pd.DataFrame(X, columns=list("abcdefgh"))
-    options = {"n_estimators": 10, "random_state": 0, "method": "batch", "cap": 1.0}
-    expected = fitted(**options).decision_function(X[U])
+    options = {"n_estimators": 10, "random_state": 0}
+    expected = fitted(**options)
     for labeled, unlabeled in [
         (X[L], parts),
         (X[L], sparse.csr_array(X[U])),
@@ -79,29 +79,22 @@ def test_rows_in_any_form_give_the_same(tmp_path):
         if isinstance(unlabeled, pd.DataFrame):
             unlabeled = unlabeled[list("abcdefgh")]
         model = PaperHedgeClipper(**options).fit(labeled, Y[L], X_unlabeled=unlabeled)
-        found = model.decision_function(unlabeled if labeled is not X[L] else X[U])
-        np.testing.assert_allclose(found, expected, atol=1e-6)
-
-
-def test_sgd_reads_files_like_arrays(tmp_path):
-    pd.DataFrame(X[U]).add_prefix("x").to_parquet(tmp_path / "rows.parquet")
-    from_file = PaperHedgeClipper(20, random_state=0)
-    from_file.fit(pd.DataFrame(X[L]).add_prefix("x"), Y[L], X_unlabeled=tmp_path / "rows.parquet")
-    m, expected = from_file.decision_function(tmp_path / "rows.parquet"), fitted()
-    # minibatches are other ones, so that the weights differ a little
-    assert np.corrcoef(m, expected.decision_function(X[U]))[0, 1] > 0.99
-    assert from_file.n_unlabeled_ == 2700
+        for name in ("coverage_", "label_correlations_"):
+            np.testing.assert_array_equal(getattr(model, name)[0], getattr(expected, name)[0])
+        m = model.decision_function(unlabeled if labeled is not X[L] else X[U])
+        assert np.corrcoef(m, expected.decision_function(X[U]))[0, 1] > 0.99
+        assert model.n_unlabeled_ == 2700
 
 
 def test_labels_may_be_a_column_of_files_and_those_of_all_rows_are_kept(tmp_path):
     labels = np.where(np.arange(3000) < 300, Y, np.nan)
     rows = pd.DataFrame(X).add_prefix("x")
     rows.assign(label=labels).to_parquet(tmp_path / "rows.parquet")
-    options = {"n_estimators": 10, "random_state": 0, "method": "batch", "cap": 1.0}
+    options = {"n_estimators": 10, "random_state": 0}
     from_file = PaperHedgeClipper(**options).fit(tmp_path / "rows.parquet", "label")
     in_memory = PaperHedgeClipper(**options).fit(rows, labels)
     expected = in_memory.predict(rows)
-    np.testing.assert_array_equal(from_file.predict(rows), expected)
+    assert np.mean(from_file.predict(rows) == expected) > 0.97
     np.testing.assert_array_equal(in_memory.transduction_, np.r_[Y[L], expected[U]])
     with pytest.raises(AttributeError, match="only where fit had these in memory"):
         _ = from_file.transduction_
@@ -176,23 +169,6 @@ def test_a_larger_alpha_hedges_more():
     assert clipped[0] > clipped[1] > clipped[2]
 
 
-def test_a_cap_bounds_the_weights():
-    model = fitted(cap=0.1)
-    theta = model.weights_[0] / model.coverage_[0]
-    assert theta.max() == pytest.approx(0.1)
-    assert (fitted().weights_[0] / model.coverage_[0]).max() > 1.0
-
-
-def test_the_callback_sees_every_pass_and_the_weights_of_the_end():
-    states = []
-    model = PaperHedgeClipper(10, max_iter=3, random_state=0)
-    model.fit(X[L], Y[L], X_unlabeled=X[U], callback=states.append)
-    assert [(state.n_passes, state.n_rows) for state in states] == [(k, 2700) for k in (1, 2, 3)]
-    np.testing.assert_array_equal(
-        states[-1].awake_predictions(X[U])[:, 0], model.decision_function(X[U])
-    )
-
-
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="X_unlabeled has no rows"):
         PaperHedgeClipper(2).fit(X[L], Y[L], X_unlabeled=[X[:0]])
@@ -200,5 +176,5 @@ def test_bad_input_is_named():
         PaperHedgeClipper(2, confidence_level=0.99).fit(X[:20], Y[:20], X_unlabeled=X[U])
     with pytest.raises(ValueError, match="at least two classes"):
         PaperHedgeClipper(2).fit(X[L], np.zeros(300), X_unlabeled=X[U])
-    with pytest.raises(ValueError, match="'method' parameter"):
-        PaperHedgeClipper(method="newton").fit(X[L], Y[L], X_unlabeled=X[U])
+    with pytest.raises(ValueError, match="'b_from' parameter"):
+        PaperHedgeClipper(b_from="labels").fit(X[L], Y[L], X_unlabeled=X[U])

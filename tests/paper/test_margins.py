@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
-from hedgeclipper.paper import LiveMargins, MarginDisplay, PaperHedgeClipper
+from hedgeclipper.paper import MarginDisplay, PaperHedgeClipper
 
 X, Y = make_classification(1500, 8, n_informative=5, random_state=0)
 L, U = slice(0, 300), slice(300, None)
@@ -41,16 +41,3 @@ def test_what_cannot_be_drawn_is_said(ax):
     three = RandomForestClassifier(2).fit(X[:90], np.arange(90) % 3)
     with pytest.raises(ValueError, match="one column of decision_function"):
         MarginDisplay.from_estimator(three, X)
-
-
-@pytest.mark.filterwarnings("ignore::hedgeclipper.paper.ContradictoryCorrelationsWarning")
-def test_margins_are_drawn_while_sgd_runs():
-    seen = []
-    live = LiveMargins(X[U], Y[U], show=lambda figure: seen.append(len(figure.axes)))
-    model = PaperHedgeClipper(10, unlabeled_weight=0.3, max_iter=2, random_state=0)
-    model.fit(X[L], Y[L], X_unlabeled=X[U], callback=live)
-    assert seen == [1, 1], "one picture a pass"
-    assert live.displays[0].name == "1, alpha = 0.3"
-    three = np.digitize(X[:, 0], [-0.7, 0.7])
-    model.fit(X[L], three[L], X_unlabeled=X[U], callback=LiveMargins(X[U], show=seen.append))
-    assert len(seen[-1].axes) == 3, "one plot for each class"

@@ -8,11 +8,11 @@ a baseline. For predictions on your own tables use `hedgeclipper.HedgeClipperCla
 | 1. grow trees, regularized; 2. estimate b on trees and leaves | `paper.specialists` |
 | 3. minimize the slack on the unlabeled rows | `paper.slack` |
 | the three steps, predictions, the value of the game | `paper.classifier` |
-| Figure 2, after the fit and while it runs | `paper.margins` |
+| Figure 2 | `paper.margins` |
 """
 
 from hedgeclipper.paper.classifier import PaperHedgeClipper
-from hedgeclipper.paper.margins import LiveMargins, MarginDisplay
+from hedgeclipper.paper.margins import MarginDisplay
 from hedgeclipper.paper.slack import ContradictoryCorrelationsWarning
 
-__all__ = ["ContradictoryCorrelationsWarning", "LiveMargins", "MarginDisplay", "PaperHedgeClipper"]
+__all__ = ["ContradictoryCorrelationsWarning", "MarginDisplay", "PaperHedgeClipper"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -17,7 +15,7 @@ from hedgeclipper.base.predictions import TablePredictor
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_dask
 from hedgeclipper.base.table_classifier import NO_UNLABELED_ROWS, TableClassifier
 from hedgeclipper.game.solution import GameSolution
-from hedgeclipper.io import is_frame, is_in_memory
+from hedgeclipper.io import is_in_memory
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.messages import warn_user
 from hedgeclipper.paper.slack import (
@@ -26,7 +24,6 @@ from hedgeclipper.paper.slack import (
     SlackProblem,
     awake_predictions,
     minimize_by_sgd,
-    minimize_in_batch,
 )
 from hedgeclipper.paper.specialists import GrownForest, grow_forest, set_up_specialists
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
@@ -66,21 +63,13 @@ class PaperHedgeClipper(TableClassifier):
         Weight of the unlabeled rows (alpha). The paper tries 0.3, 1 and 3. "auto" tries these and
         takes the one whose awake predictions separate the classes of labeled rows most, which
         takes twice as many passes.
-    cap : float or None, default=None
-        Largest weight sigma_i / coverage_i. None is the paper's: no limit.
-    method : {"sgd", "batch"}, default="sgd"
-        Minibatch SGD, or full passes of quasi-Newton steps. Where the correlations b contradict
-        each other, the slack without a cap has no minimum: SGD stops early, "batch" stops at
-        weights of 10 or 1,000 (``stop_reason_`` "unbounded" or "at_reach").
-    max_iter : int or None, default=None
-        Number of passes over the unlabeled rows by SGD, and largest number of those of "batch".
-        None is 10 passes of SGD and at most 100 of "batch".
+    max_iter : int, default=10
+        Number of passes of SGD over the unlabeled rows. Where the correlations b contradict each
+        other, the slack has no minimum, and more passes make larger weights.
     batch_size : int, default=1024
         Rows of a minibatch.
     step : float, default=0.01
         Length of the first step of SGD; that of step t is ``step / sqrt(t)``.
-    tol : float, default=1e-3
-        Relative duality gap at which "batch" stops.
     confidence_level : float or None, default=None
         None takes estimates of b as they are. With a number such as 0.95, b are exact lower bounds
         that hold for all leaves and trees together with this probability: ``worst_case_error_`` is
@@ -104,8 +93,8 @@ class PaperHedgeClipper(TableClassifier):
     unlabeled_weight_ : ndarray of shape (n_games,)
         alpha of each game.
     slack_, duality_gap_ : ndarray of shape (n_games,)
-        The slack at the weights, and how far it may be above its minimum; infinite if nothing
-        bounds that, as with SGD without a cap.
+        The slack at the weights, and how far it may be above its minimum: infinite, since nothing
+        bounds the weights from above.
     worst_case_correlation_ : ndarray of shape (n_games,)
         V: the least correlation of the clipped predictions with the labels of the unlabeled rows,
         if all b hold; always at alpha = 1. NaN where the b contradict each other.
@@ -115,7 +104,7 @@ class PaperHedgeClipper(TableClassifier):
     n_iter_ : ndarray of shape (n_games,)
         Passes over the unlabeled rows.
     stop_reason_ : ndarray of shape (n_games,)
-        Why the solver stopped: "max_iter" for SGD, which takes all of its passes.
+        Why the solver stopped: "max_iter", since SGD takes all of its passes.
     n_labeled_, n_unlabeled_ : int
         Numbers of rows.
 
@@ -141,12 +130,9 @@ class PaperHedgeClipper(TableClassifier):
         "b_from": [StrOptions({"oob", "bootstrap", "holdout"})],
         "train_size": [Interval(Real, 0, 1, closed="neither")],
         "unlabeled_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "cap": [Interval(Real, 0, None, closed="neither"), None],
-        "method": [StrOptions({"sgd", "batch"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "step": [Interval(Real, 0, None, closed="neither")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -161,12 +147,9 @@ class PaperHedgeClipper(TableClassifier):
         b_from="oob",
         train_size=0.2,
         unlabeled_weight=1.0,
-        cap=None,
-        method="sgd",
-        max_iter=None,
+        max_iter=10,
         batch_size=1024,
         step=0.01,
-        tol=1e-3,
         confidence_level=None,
         n_jobs=None,
         random_state=None,
@@ -177,18 +160,15 @@ class PaperHedgeClipper(TableClassifier):
         self.b_from = b_from
         self.train_size = train_size
         self.unlabeled_weight = unlabeled_weight
-        self.cap = cap
-        self.method = method
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.step = step
-        self.tol = tol
         self.confidence_level = confidence_level
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, X_unlabeled=None, callback=None):
+    def fit(self, X, y, X_unlabeled=None):
         """Grow the forest, estimate b, and minimize the slack.
 
         Parameters
@@ -202,9 +182,6 @@ class PaperHedgeClipper(TableClassifier):
         X_unlabeled : like X, batches or files, optional
             Unlabeled rows. Files (Parquet, CSV) and batches are read again on each pass, and never
             held in memory.
-        callback : callable, optional
-            Called with a `FitState` while SGD runs: after each pass, and in between after about
-            65,000 rows. `LiveMargins` draws the paper's Figure 2 this way.
 
         Returns
         -------
@@ -242,7 +219,7 @@ class PaperHedgeClipper(TableClassifier):
         problems = self._set_up_problems(grown, rows, alpha)
         self._check_any_used(problems)
         # step 3: minimize the slack on the unlabeled rows
-        solutions = self._minimize(problems, rows, random_state, callback)
+        solutions = self._minimize(problems, rows, random_state)
         self._store(grown, problems, solutions)
         self._store_labels(given)
         return self
@@ -305,7 +282,7 @@ class PaperHedgeClipper(TableClassifier):
         games, level = self._games(), self.confidence_level
         delta = None if level is None else (1.0 - level) / len(games)
         found = [set_up_specialists(grown, game, rows.leaf_counts, delta) for game in games]
-        return [SlackProblem(own, float(alpha), self.cap) for own in found]
+        return [SlackProblem(own, float(alpha)) for own in found]
 
     def _choose_alpha(
         self, grown: GrownForest, rows: LeafRows, random_state: np.random.RandomState
@@ -321,7 +298,7 @@ class PaperHedgeClipper(TableClassifier):
         problems = [
             self._set_up_problems(grown.without(tested), rows, alpha) for tested, alpha in tried
         ]
-        solutions = iter(self._minimize(list(chain(*problems)), rows, random_state, None))
+        solutions = iter(self._minimize(list(chain(*problems)), rows, random_state))
         found = dict.fromkeys(ALPHAS, 0.0)
         for (tested, alpha), games in zip(tried, problems, strict=True):
             for game, problem in zip(self._games(), games, strict=True):
@@ -343,30 +320,15 @@ class PaperHedgeClipper(TableClassifier):
         warn_user(f"{text}: all weights are 0. Label more rows.", UserWarning)
 
     def _minimize(
-        self,
-        problems: list[SlackProblem],
-        rows: LeafRows,
-        random_state: np.random.RandomState,
-        callback: Callable[[FitState], None] | None,
+        self, problems: list[SlackProblem], rows: LeafRows, random_state: np.random.RandomState
     ) -> list[GameSolution]:
-        if self.method == "batch":
-            options = {"tol": self.tol, "max_iter": self.max_iter or 100}
-            return [minimize_in_batch(one, rows, **options) for one in problems]
-        alphas = [one.alpha for one in problems]
-
-        def report(number: int, n_done: int, sigmas: list[np.ndarray]) -> None:
-            if callback is not None:
-                predictor = AwakePredictor.of(rows.trees, problems, sigmas)
-                callback(FitState(number, n_done, self.classes_, alphas, predictor))
-
         return minimize_by_sgd(
             problems,
             rows,
-            n_passes=self.max_iter or 10,
+            n_passes=self.max_iter,
             batch_size=self.batch_size,
             step=self.step,
             rng=np.random.default_rng(random_state.randint(MAX_SEED)),
-            report=report,
         )
 
     def _store(
@@ -429,44 +391,6 @@ class AwakePredictor(TablePredictor):
         total = positive.sum(axis=1, keepdims=True)
         equal = np.full_like(positive, 1.0 / raw.shape[1])
         return np.divide(positive, total, out=equal, where=total > 0)
-
-
-@dataclass(frozen=True, eq=False)
-class FitState:
-    """What a callback sees while SGD runs.
-
-    Parameters
-    ----------
-    n_passes : int
-        Number of the pass, from 1 on.
-    n_rows : int
-        Rows of this pass that are done.
-    classes : ndarray of shape (n_classes,)
-        Class labels.
-    unlabeled_weights : list of float
-        Weight alpha of each game, in the order of the columns of `awake_predictions`.
-    """
-
-    n_passes: int
-    n_rows: int
-    classes: np.ndarray
-    unlabeled_weights: list[float]
-    _predictor: AwakePredictor
-
-    def awake_predictions(self, X: Any) -> np.ndarray:
-        """Return the awake predictions of rows with the present weights.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_games)
-            One column for each game.
-        """
-        return self._predictor.raw_predictions(X.to_numpy() if is_frame(X) else X, 1)
 
 
 def separation(m: np.ndarray, is_positive: np.ndarray) -> float:

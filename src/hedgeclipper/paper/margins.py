@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -198,72 +197,3 @@ def _limits(m: np.ndarray) -> tuple[float, float]:
     ends = [*np.quantile(m, [0.005, 0.995]), *HEDGED]
     padding = 0.05 * (max(ends) - min(ends))
     return min(ends) - padding, max(ends) + padding
-
-
-class LiveMargins:
-    """A callback that draws the awake predictions of some rows while SGD runs.
-
-    Pass it to ``PaperHedgeClipper.fit`` to watch the classes separate, and to choose alpha as the
-    authors did.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Rows to draw; a few thousand are enough.
-    y : array-like of shape (n_samples,), optional
-        Their labels.
-    show : callable, optional
-        Called with the figure after each drawing. The default draws in the notebook or window that
-        matplotlib has open.
-
-    Attributes
-    ----------
-    displays : list of MarginDisplay
-        The last drawing: one for each game.
-    n_drawn : int
-        Number of drawings so far.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from hedgeclipper.paper import PaperHedgeClipper
-    >>> X, y = make_classification(2000, random_state=0)
-    >>> live = LiveMargins(X[:500], y[:500], show=lambda figure: None)
-    >>> model = PaperHedgeClipper(20, max_iter=3, confidence_level=0.9, random_state=0)
-    >>> model = model.fit(X[:1000], y[:1000], X_unlabeled=X[1000:], callback=live)
-    >>> live.n_drawn
-    3
-    """
-
-    def __init__(self, X: Any, y: Any = None, *, show: Callable[[Any], None] | None = None):
-        self.X, self.y, self.n_drawn = X, y, 0
-        self._show = _show_figure if show is None else show
-        self._figure: Any = None
-
-    def __call__(self, state: Any) -> None:
-        """Draw the awake predictions as they are now."""
-        m = state.awake_predictions(self.X)
-        if self._figure is None:
-            import_extra("matplotlib", "plots", type(self).__name__)
-            from matplotlib import pyplot
-
-            width = 5.0 * m.shape[1]
-            self._figure = pyplot.figure(figsize=(width, 3.6), layout="constrained")
-        self._figure.clear()
-        axes = self._figure.subplots(1, m.shape[1], squeeze=False)[0]
-        positive = state.classes[1:] if len(state.classes) == 2 else state.classes
-        self.displays = []
-        for number, (ax, alpha) in enumerate(zip(axes, state.unlabeled_weights, strict=True)):
-            target = positive[number]
-            labels = None if self.y is None else np.asarray(self.y) == target
-            name = f"{target}, alpha = {alpha:g}"
-            drawn = MarginDisplay.from_predictions(labels, m[:, number], name=name, ax=ax)
-            ax.set_title(f"pass {state.n_passes}, {state.n_rows:,} rows", fontsize="small")
-            self.displays.append(drawn)
-        self.n_drawn += 1
-        self._show(self._figure)
-
-
-def _show_figure(figure: Any) -> None:
-    figure.canvas.draw_idle()
-    figure.canvas.flush_events()

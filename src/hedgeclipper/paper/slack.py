@@ -12,15 +12,13 @@ numbers are dropped after use. Memory depends on the number of trees and not on 
 memory are in a new random order on each pass. Rows of files come in the order of the files and
 pass through a buffer from which they are drawn at random.
 
-**Batch**: quasi-Newton steps by the solver of ``hedgeclipper.game``, one full pass for each.
-
 With noisy b the constraints often contradict each other; the slack then has no minimum, and only
-stopping early keeps the weights of SGD finite. Nothing else does, unless a ``cap`` is set.
+stopping early keeps the weights of SGD finite.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -31,7 +29,6 @@ from hedgeclipper.base.semi_supervised import RowSlices
 from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import ZeroOneLoss
 from hedgeclipper.game.solution import GameSolution, Progress, describe
-from hedgeclipper.game.solvers import solve_batch
 from hedgeclipper.io import is_in_memory
 from hedgeclipper.paper.specialists import Specialists
 from hedgeclipper.sklearn_private import _safe_indexing
@@ -136,7 +133,7 @@ def add_in_leaves(
 
 @dataclass(frozen=True, eq=False)
 class SlackProblem:
-    """The slack of one game: specialists, the weight alpha of the rows, and the cap, if any."""
+    """The slack of one game: specialists, and the weight alpha of the rows."""
 
     specialists: Specialists
     alpha: float
@@ -154,10 +151,8 @@ class SlackProblem:
         return -own.b + self.alpha / leaves.shape[1] * own.from_leaves(sums)
 
     def project(self, sigma: np.ndarray) -> np.ndarray:
-        """Return the nearest weights with 0 <= sigma, and sigma_i / coverage_i <= cap if set."""
-        own = self.specialists
-        most = np.inf if self.cap is None else self.cap * own.coverage
-        return np.where(own.is_used, np.clip(sigma, 0.0, most), 0.0)
+        """Return the nearest weights with 0 <= sigma."""
+        return np.where(self.specialists.is_used, np.maximum(sigma, 0.0), 0.0)
 
     def sigma(self, solution: GameSolution) -> np.ndarray:
         """Return the weights of a solution in the paper's scale: sigma = theta * coverage."""
@@ -166,7 +161,7 @@ class SlackProblem:
     def game(self, rows: LeafRows) -> Game:
         """Return the same problem for the solvers of ``hedgeclipper.game``: theta = sigma / c."""
         own = self.specialists
-        upper = np.where(own.is_used, np.inf if self.cap is None else self.cap, 0.0)
+        upper = np.where(own.is_used, np.inf, 0.0)
         terms = WeightTerms.of(own.coverage, own.b, upper=upper)
         return Game(LeafVoters(own, rows), terms, ZeroOneLoss(), self.alpha)
 
@@ -230,24 +225,21 @@ def minimize_by_sgd(
     batch_size: int,
     step: float,
     rng: np.random.Generator,
-    report: Callable[[int, int, list[np.ndarray]], None] = lambda number, n_rows, sigmas: None,
 ) -> list[GameSolution]:
     """Return the solution of each problem after passes of projected SGD from 0.
 
-    All problems are solved in the same passes. The report gets the number of the pass, the rows of
-    it that are done, and the weights sigma as they are then.
+    All problems are solved in the same passes.
     """
-    sigmas, n_steps = [np.zeros(one.specialists.b.size) for one in problems], 0
-    for number in range(1, n_passes + 1):
-        n_rows = 0
+    sigmas = [np.zeros(one.specialists.b.size) for one in problems]
+    n_steps = 0
+    for _ in range(n_passes):
         for minibatches in rows.minibatches(batch_size, rng):
             for leaves in map(np.ascontiguousarray, minibatches):
-                n_steps, n_rows = n_steps + 1, n_rows + leaves.shape[1]
+                n_steps += 1
                 size = step / np.sqrt(n_steps)
                 for k, problem in enumerate(problems):
                     moved = sigmas[k] - size * problem.gradient(leaves, sigmas[k])
                     sigmas[k] = problem.project(moved)
-            report(number, n_rows, sigmas)
     pairs = zip(problems, sigmas, strict=True)
     return [solution_at(problem, rows, sigma, n_passes) for problem, sigma in pairs]
 
@@ -260,12 +252,3 @@ def solution_at(
     # labels z for the duality gap are read off the weights with a smoothing of this width
     progress.add(game.evaluate(sigma / problem.specialists.coverage, 0.1))
     return replace(describe(game, progress, "max_iter"), n_iter=n_passes + 1)
-
-
-def minimize_in_batch(
-    problem: SlackProblem, rows: LeafRows, *, tol: float, max_iter: int
-) -> GameSolution:
-    """Return the solution that full passes of quasi-Newton steps find."""
-    game, progress = problem.game(rows), Progress(tol, max_iter)
-    stop_reason = solve_batch(game, progress, np.zeros(problem.specialists.b.size))
-    return describe(game, progress, stop_reason)
