@@ -26,7 +26,7 @@ from hedgeclipper import (
     load,
     save,
 )
-from hedgeclipper.model_checks import check_model, parts_of
+from hedgeclipper.persistence import check_model, parts_of
 from hedgeclipper.voters.tree_groups import TreeGroup
 from hedgeclipper.voters.trees import PackedTrees
 from hedgeclipper.voters.views import Components

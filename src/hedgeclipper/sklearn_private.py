@@ -2,7 +2,7 @@
 
 Any version of scikit-learn may change it. ``tests/test_sklearn_private.py`` tells with the oldest
 and the newest version allowed whether all of it is there and does what we rely on. Other compiled
-types in saved models are known by name only, in `model_checks`.
+types in saved models are known by name only, in `persistence`.
 """
 
 # ruff: noqa: F401
