@@ -118,8 +118,6 @@ CASES = {
     "own classifiers, guarantee": lambda: table(OWN, confidence_level=0.95),
     "votes": votes,
     "votes, three classes": lambda: votes(3),
-    "votes, zero-one loss": lambda: votes(loss="zero_one"),
-    "votes, square loss": lambda: votes(3, loss="square"),
     "votes, guarantee": lambda: votes(confidence_level=0.95),
     "game, zero-one loss": small_game,
     "game, log loss": lambda: small_game(loss="log", cap=4.0),

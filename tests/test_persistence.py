@@ -134,7 +134,7 @@ def test_boosted_histograms_predict_the_same(tmp_path):
 
 VOTE_OPTIONS = {
     "default": {},
-    "known balance": {"class_balance": [0.4, 0.6], "abstain_cost": 0.3},
+    "known balance": {"class_balance": [0.4, 0.6]},
 }
 
 

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from hedgeclipper.bounds.audit import audit
     from hedgeclipper.bounds.audit_answers import Audit
     from hedgeclipper.bounds.auto_labels import AutoLabels
-    from hedgeclipper.bounds.certificate import Certificate
-    from hedgeclipper.bounds.class_rates import ClassRates
+    from hedgeclipper.bounds.certificate import Certificate, ClassRates
     from hedgeclipper.bounds.random_sample import Sample, draw_sample
     from hedgeclipper.classifier import HedgeClipperClassifier
     from hedgeclipper.game.solution import Contradiction, GameSolution
@@ -44,7 +43,7 @@ __version__ = "0.2.0"
 
 _HOME = {
     "AgreementWarning": "votes.initial_model",
-    "ClassRates": "bounds.class_rates",
+    "ClassRates": "bounds.certificate",
     "Evaluation": "base.evaluation",
     "ColumnWarning": "base.column_checks",
     "ContradictionWarning": "votes.vote_game",

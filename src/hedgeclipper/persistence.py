@@ -34,18 +34,9 @@ from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan, ColumnScale
 from hedgeclipper.base.predictions import TablePredictor
 from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedSplit
 from hedgeclipper.base.table_classifier import NamedColumns
-from hedgeclipper.bounds.certificate import Certificate
-from hedgeclipper.bounds.class_rates import RateEvidence
+from hedgeclipper.bounds.certificate import Certificate, RateEvidence
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.classifier import HedgeClipperClassifier
-from hedgeclipper.game.losses import (
-    LogLoss,
-    MulticlassLogLoss,
-    MulticlassSquareLoss,
-    MulticlassZeroOneLoss,
-    SquareLoss,
-    ZeroOneLoss,
-)
 from hedgeclipper.io.arrays import is_array
 from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.io.messages import import_extra
@@ -82,12 +73,6 @@ OWN_TYPES: tuple[type, ...] = (
     RateEvidence,
     TestedPredictions,
     HedgeClipperClassifier,
-    LogLoss,
-    MulticlassLogLoss,
-    MulticlassSquareLoss,
-    MulticlassZeroOneLoss,
-    SquareLoss,
-    ZeroOneLoss,
     TestedRows,
     UnlabeledGain,
     TreeGroup,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.bounds.class_rates import RateEvidence
+from hedgeclipper.bounds.certificate import RateEvidence
 from hedgeclipper.bounds.intervals import proportion_bounds, wilson_bounds
 
 N_ROWS, RATE = 1000, 0.3

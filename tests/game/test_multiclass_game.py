@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from hedgeclipper.game.equations import Game, WeightTerms, dual_value
-from hedgeclipper.game.losses import MULTICLASS_LOSSES, LargestScore
+from hedgeclipper.game.losses import LargestScore, MulticlassLogLoss
 from hedgeclipper.game.solution import Progress
 from hedgeclipper.game.solve import set_up_game
 from hedgeclipper.game.solvers import solve_batch
 
-LOSSES = {**MULTICLASS_LOSSES, "largest_score": LargestScore()}
+LOSSES = {"log": MulticlassLogLoss(), "largest_score": LargestScore()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ def test_log_loss_of_scores_m_and_0_is_the_game_of_two_classes():
         curvature=two.terms.curvature / 2,
     )
     scores = np.stack([votes, np.zeros_like(votes)], axis=1)
-    many = Game(DenseScores(scores), halved, MULTICLASS_LOSSES["log"], baseline=np.log(2))
+    many = Game(DenseScores(scores), halved, LOSSES["log"], baseline=np.log(2))
     found = [Progress(tol=1e-9, max_iter=500) for _ in range(2)]
     for game, progress in zip((two, many), found, strict=True):
         assert solve_batch(game, progress, np.zeros(3)) == "converged"
@@ -156,4 +156,4 @@ def test_log_loss_of_scores_m_and_0_is_the_game_of_two_classes():
 def test_why_the_solver_stops(tol, max_iter, reason):
     """No gap is below 0, so that at tol = -1 the optimizer goes on until rounding stops it."""
     progress = Progress(tol, max_iter)
-    assert solve_batch(random_game(1, MULTICLASS_LOSSES["log"]), progress, np.zeros(4)) == reason
+    assert solve_batch(random_game(1, LOSSES["log"]), progress, np.zeros(4)) == reason

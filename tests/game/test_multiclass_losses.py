@@ -2,43 +2,32 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog, minimize
+from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
 from hedgeclipper.game.losses import (
-    MULTICLASS_LOSSES,
     LargestScore,
     LogLoss,
+    MulticlassLogLoss,
     row_favorites,
     row_maxima,
     row_sums,
     soft_maximum,
 )
 
-ALL = {**MULTICLASS_LOSSES, "largest_score": LargestScore()}
+ALL = {"log": MulticlassLogLoss(), "largest_score": LargestScore()}
 
 
 def entropy(name, z):
     """What the best prediction against z loses, for each row of z."""
     if name == "log":
         return -np.sum(z * np.log(np.maximum(z, 1e-300)), axis=-1)
-    if name == "square":
-        return (1 - np.sum(z**2, axis=-1)) / 2
-    return 1 - z.max(axis=-1) if name == "zero_one" else np.zeros(z.shape[:-1])
+    return np.zeros(z.shape[:-1])
 
 
 def potential_by_search(name, scores):
-    """The largest s . z + H(z): by linear programming for zero-one loss, else by SLSQP."""
+    """The largest s . z + H(z), by SLSQP."""
     k = scores.size
-    if name == "zero_one":  # t >= z_k for all k, and H = 1 - t
-        found = linprog(
-            np.r_[-scores, 1.0],
-            A_ub=np.c_[np.eye(k), -np.ones(k)],
-            b_ub=np.zeros(k),
-            A_eq=[np.r_[np.ones(k), 0.0]],
-            b_eq=[1.0],
-        )
-        return 1.0 - found.fun
     found = minimize(
         lambda z: -(scores @ z + entropy(name, z)),
         np.full(k, 1 / k),
@@ -47,15 +36,6 @@ def potential_by_search(name, scores):
         options={"ftol": 1e-12, "maxiter": 500},
     )
     return -found.fun
-
-
-def losses_of(name, g):
-    """The loss of each prediction if the class is k, shape (n_rows, n_classes)."""
-    if name == "log":
-        return -np.log(np.maximum(g, 1e-300))
-    if name == "zero_one":
-        return 1 - g
-    return 0.5 * (np.sum(g**2, axis=1, keepdims=True) - 2 * g + 1)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -119,26 +99,19 @@ def test_the_size_is_the_potential_from_far_away(name):
     assert ALL[name].potential(1e8 * scores) / 1e8 == pytest.approx(ALL[name].size(scores))
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
-@pytest.mark.parametrize("name", MULTICLASS_LOSSES)
-def test_scores_of_a_prediction_give_it_back(name, n_classes):
-    q = np.random.default_rng(0).dirichlet(np.ones(n_classes), size=20)
-    loss = ALL[name]
-    assert loss.link(loss.scores(np.log(q))) == pytest.approx(q)
-
-
-@pytest.mark.parametrize("name", MULTICLASS_LOSSES)
-def test_no_other_prediction_does_better_against_the_worst_class(name):
+def test_no_other_prediction_does_better_against_the_worst_class():
     """The prediction's loss and s_k are at most the potential, whatever the class k."""
-    scores = np.random.default_rng(1).normal(size=(40, 4))
-    g, potential = ALL[name].link(scores), ALL[name].potential(scores)
-    assert np.all(losses_of(name, g) + scores <= potential[:, None] + 1e-9)
+    scores, loss = np.random.default_rng(1).normal(size=(40, 4)), MulticlassLogLoss()
+    losses = -np.log(loss.link(scores))
+    assert np.all(losses + scores <= loss.potential(scores)[:, None] + 1e-9)
+    q = np.random.default_rng(0).dirichlet(np.ones(4), size=20)
+    assert loss.link(loss.scores(np.log(q))) == pytest.approx(q)
 
 
 def test_log_loss_of_scores_m_and_0_is_that_of_two_classes():
     """ln(e^m + 1) = (Psi(m) + m) / 2, its slope (1 + z) / 2, and P(+) = (1 + g) / 2."""
     m = np.linspace(-5, 5, 41)
-    scores, (many, two) = np.c_[m, np.zeros(41)], (MULTICLASS_LOSSES["log"], LogLoss())
+    scores, (many, two) = np.c_[m, np.zeros(41)], (MulticlassLogLoss(), LogLoss())
     assert many.potential(scores) == pytest.approx((two.potential(m) + m) / 2)
     ours, theirs = many.value_and_gradient(scores, 0.1)[2], two.value_and_gradient(m, 0.1)[2]
     assert ours[:, 0] == pytest.approx((1 + theirs) / 2)

@@ -37,23 +37,12 @@ def test_the_estimate_of_labels_at_random_is_that_of_a_coin():
     assert np.mean(errors) == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(20 * 80))
 
 
-@pytest.mark.parametrize("loss", ["log", "square", "zero_one"])
-def test_held_out_rows_are_predicted_by_the_final_model(loss):
-    model = VoteAggregator(loss=loss, confidence_level=0.9, random_state=0).fit(L, Y)
+def test_held_out_rows_are_predicted_by_the_final_model():
+    model = VoteAggregator(confidence_level=0.9, random_state=0).fit(L, Y)
     held = np.sort(np.random.RandomState(0).choice(60, 30, replace=False))
     probabilities = model.predict_proba(L[held])
     np.testing.assert_allclose(model._tested.uncertainties, 1 - probabilities.max(axis=1))
     np.testing.assert_array_equal(model._tested.wrong, model.predict(L[held]) != Y[held])
-
-
-def test_an_abstention_counts_as_its_most_probable_class():
-    options = {"confidence_level": 0.9, "random_state": 0}
-    plain = VoteAggregator(**options).fit(L, Y)
-    careful = VoteAggregator(abstain_cost=0.1, **options).fit(L, Y)
-    assert (careful.predict(L) == -1).any()
-    assert careful.certificate_ == plain.certificate_
-    found = careful.auto_label(max_error=0.3)
-    np.testing.assert_array_equal(found.labels, plain.auto_label(max_error=0.3).labels)
 
 
 def test_labels_that_were_chosen_guarantee_nothing():

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 
-from hedgeclipper.game.losses import MULTICLASS_LOSSES as LOSSES
 from hedgeclipper.votes import vote_game
 from hedgeclipper.votes.vote_game import (
     KernelVoters,
@@ -19,7 +18,6 @@ from hedgeclipper.votes.vote_game import (
     solve_vote_game,
 )
 from hedgeclipper.votes.vote_kernel import split_weights
-from tests.game.test_multiclass_losses import losses_of, potential_by_search
 from tests.votes.vote_instances import (
     constraints,
     features,
@@ -154,9 +152,9 @@ def _no_ridge(monkeypatch):
     monkeypatch.setattr(vote_game, "RIDGE_OF_ONE_LABEL", 1e-9)
 
 
-def solved(unlabeled, bounds, initial, name, **options):
+def solved(unlabeled, bounds, initial, **options):
     options = {"n_labeled": 8, "tol": 1e-9, "max_iter": 20_000, **options}
-    return solve_vote_game(unlabeled, bounds, initial, LOSSES[name], **options)
+    return solve_vote_game(unlabeled, bounds, initial, **options)
 
 
 def even(kernel):
@@ -181,72 +179,30 @@ def test_log_loss_from_nothing_is_the_largest_entropy_within_the_bounds(seed):
         options={"ftol": 1e-10, "maxiter": 1000},
     )
     assert found.success
-    ours = solved(unlabeled, bounds, even(unlabeled), "log")
+    ours = solved(unlabeled, bounds, even(unlabeled))
     assert ours.slack == pytest.approx(-found.fun - np.log(3), abs=2e-4)
     g = softmax(even(unlabeled) + unlabeled.weighted(ours.weights), axis=1)
     assert g == pytest.approx(found.x.reshape(12, 3), abs=0.02)
 
 
-@pytest.mark.usefixtures("_no_ridge")
-@pytest.mark.parametrize("seed", range(5))
-def test_zero_one_loss_is_the_linear_program(seed):
-    """The most s . z + 1 - max z for labels within the bounds, less what the initial has."""
-    unlabeled, _, bounds = instance(seed)
-    initial = np.log(np.random.default_rng(seed).dirichlet(np.ones(3), 12))
-    A, b, simplex = constraints(unlabeled, bounds)
-    top = np.kron(np.eye(12), -np.ones((3, 1)))  # z_jk <= t_j
-    found = linprog(
-        np.r_[-np.exp(initial).ravel(), np.ones(12)] / 12,
-        A_ub=np.block([[A, np.zeros((len(A), 12))], [np.eye(36), top]]),
-        b_ub=np.r_[b, np.zeros(36)],
-        A_eq=np.c_[simplex, np.zeros((12, 12))],
-        b_eq=np.ones(12),
-    )
-    already = np.mean([potential_by_search("zero_one", row) for row in np.exp(initial)])
-    ours = solved(unlabeled, bounds, initial, "zero_one")
-    assert ours.slack == pytest.approx(1 - found.fun - already, abs=1e-5)
-
-
-@pytest.mark.usefixtures("_no_ridge")
-def test_square_loss_is_the_quadratic_program():
-    unlabeled, _, bounds = instance(3)
-    A, b, simplex = constraints(unlabeled, bounds)
-    found = minimize(
-        lambda z: (z @ z / 2 - 6.0) / 12 - z.sum() / 36,
-        np.full(36, 1 / 3),
-        jac=lambda z: z / 12 - 1 / 36,
-        bounds=[(0, 1)] * 36,
-        constraints=[
-            {"type": "ineq", "fun": lambda z: b - A @ z, "jac": lambda z: -A},
-            {"type": "eq", "fun": lambda z: simplex @ z - 1, "jac": lambda z: simplex},
-        ],
-        options={"ftol": 1e-12, "maxiter": 500},
-    )
-    ours = solved(unlabeled, bounds, even(unlabeled), "square")
-    assert found.success
-    assert ours.slack == pytest.approx(-found.fun - (0.5 + 1 / 3 - 1 / 6), abs=1e-5)
-
-
 @given(
     seed=st.integers(0, 10_000),
-    name=st.sampled_from(sorted(LOSSES)),
     max_iter=st.sampled_from([1, 3, 50]),
     make_bounds=st.sampled_from([bound_voters, plug_in_bounds]),
 )
-def test_the_value_is_never_above_0_wherever_the_solver_stops(seed, name, max_iter, make_bounds):
+def test_the_value_is_never_above_0_wherever_the_solver_stops(seed, max_iter, make_bounds):
     unlabeled, _, bounds = instance(seed, make_bounds=make_bounds)
     initial = np.log(np.random.default_rng(seed).dirichlet(np.ones(3), 12))
-    found = solved(unlabeled, bounds, initial, name, max_iter=max_iter)
+    found = solved(unlabeled, bounds, initial, max_iter=max_iter)
     assert found.slack <= 0
     assert np.all(np.isfinite(found.weights))
 
 
-@pytest.mark.parametrize("name", LOSSES)
-def test_the_objective_is_within_the_gap_of_the_least_one(name):
+def test_the_objective_is_within_the_gap_of_the_least_one():
     unlabeled, _, bounds = instance(0)
     initial = np.log(np.random.default_rng(0).dirichlet(np.ones(3), 12))
-    rough = solved(unlabeled, bounds, initial, name, tol=0.1)
-    fine = solved(unlabeled, bounds, initial, name, tol=1e-6)
+    rough = solved(unlabeled, bounds, initial, tol=0.1)
+    fine = solved(unlabeled, bounds, initial, tol=1e-6)
     assert (rough.stop_reason, fine.stop_reason) == ("converged", "converged")
     assert fine.duality_gap <= 1e-6 * max(abs(fine.objective), 1e-3)
     assert rough.objective - rough.duality_gap <= fine.objective + 1e-12
@@ -257,13 +213,13 @@ def test_the_objective_is_within_the_gap_of_the_least_one(name):
 @pytest.mark.parametrize(("max_iter", "reason"), [(200, "converged"), (2, "max_iter")])
 def test_why_the_game_stops(max_iter, reason):
     unlabeled, _, bounds = instance(0)
-    found = solved(unlabeled, bounds, even(unlabeled), "log", tol=1e-3, max_iter=max_iter)
+    found = solved(unlabeled, bounds, even(unlabeled), tol=1e-3, max_iter=max_iter)
     assert found.stop_reason == reason
     assert found.n_iter <= max_iter
 
 
-@given(seed=st.integers(0, 10_000), name=st.sampled_from(sorted(LOSSES)))
-def test_the_prediction_beats_the_initial_model_by_the_value_if_the_bounds_hold(seed, name):
+@given(seed=st.integers(0, 10_000))
+def test_the_prediction_beats_the_initial_model_by_the_value_if_the_bounds_hold(seed):
     """Bounds that the truth meets just so: those that it gives itself, made wider at random."""
     unlabeled, truth, _ = instance(seed)
     rng = np.random.default_rng(seed)
@@ -272,9 +228,7 @@ def test_the_prediction_beats_the_initial_model_by_the_value_if_the_bounds_hold(
     lower = np.maximum(own.lower - rng.random(n) * 0.2, 0)
     bounds = replace(own, lower=lower, upper=np.minimum(own.upper + rng.random(n) * 0.2, 1))
     initial = np.log(rng.dirichlet(np.ones(3), 12))
-    found = solved(unlabeled, bounds, initial, name, max_iter=30)
-    loss = LOSSES[name]
-    after = loss.link(loss.scores(initial) + unlabeled.weighted(found.weights))
-    rows = np.arange(12)
-    gained = losses_of(name, after)[rows, truth] - losses_of(name, np.exp(initial))[rows, truth]
+    found = solved(unlabeled, bounds, initial, max_iter=30)
+    after = log_softmax(initial + unlabeled.weighted(found.weights), axis=1)
+    gained = (initial - after)[np.arange(12), truth]
     assert gained.mean() <= found.slack + 1e-9

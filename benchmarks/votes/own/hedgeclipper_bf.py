@@ -14,14 +14,12 @@ import numpy as np
 
 from benchmarks.votes.own.aggregator import prepare
 from benchmarks.votes.peers.peer import Peer, Setting
-from hedgeclipper.game.losses import MULTICLASS_LOSSES
-from hedgeclipper.votes.initial_model import most_probable
+from hedgeclipper.votes.initial_model import LOG_LOSS, most_probable
 from hedgeclipper.votes.labeled_votes import Evidence, LabeledVotes, gather_evidence
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.vote_game import VoterBounds, bound_voters, relaxed, solve_vote_game
 from hedgeclipper.votes.vote_kernel import VoteKernel
 
-LIMITS = {"tol": 1e-3, "max_iter": 200}
 Fitted = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -40,16 +38,16 @@ def symmetric_bounds(evidence: Evidence) -> VoterBounds:
 
 def fit(L: Any, setting: Setting) -> Fitted:
     """Return the classes, their probabilities for all rows, and their frequencies."""
-    votes, loss = Votes.of(L), MULTICLASS_LOSSES["log"]
+    votes = Votes.of(L)
     gold = LabeledVotes.of(votes, setting.gold, None, -1)
     evidence = gather_evidence(gold, "labeled", setting.seed)
     sample = evidence.sample
     bounds = relaxed(evidence.searched, evidence.unlabeled, symmetric_bounds(evidence))
     uniform = np.full((sample.n_rows, sample.n_classes), -np.log(sample.n_classes))
     n_labeled = gold.codes.size
-    game = solve_vote_game(sample, bounds, uniform, loss, n_labeled=n_labeled, **LIMITS)
+    game = solve_vote_game(sample, bounds, uniform, n_labeled=n_labeled)
     kernel = VoteKernel(gold.aligned(votes))
-    probabilities = loss.link(kernel.weighted(game.weights))
+    probabilities = LOG_LOSS.link(kernel.weighted(game.weights))
     probabilities[kernel.n_votes == 0] = evidence.balance
     return gold.votes.classes, probabilities, evidence.balance
 

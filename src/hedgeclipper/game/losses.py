@@ -9,15 +9,8 @@ labels z, and it grows like ``size(m) = max over z of z . m``.
 
 **More classes.** m has an entry for each class, z is a distribution over them, and the size is the
 largest score. The best prediction against z has the loss H(z), and Psi(m) = max over z of
-m . z + H(z), so that Psi*(z) = -H(z):
-
-| loss | of a prediction g, where k is the class | H(z) | prediction at scores m |
-|---|---|---|---|
-| log | -log g_k | entropy | softmax(m) |
-| square | half its squared distance from k | (1 - z . z) / 2 | nearest point of the simplex |
-| zero-one | 1 - g_k | 1 - max z | [m + v]_+ with v such that they add up to 1 |
-
-Without a loss, H = 0, the potential is the largest score.
+m . z + H(z), so that Psi*(z) = -H(z). With log loss H is the entropy, and softmax(m) the
+prediction. Without a loss, H = 0, the potential is the largest score.
 
 **Kinks.** A piecewise linear potential has no slope at its kinks. Smoothed with width ``eps`` that
 of two classes is quadratic within ``eps / 2`` of a kink and exact elsewhere; at a kink the smoothed
@@ -56,8 +49,8 @@ class Loss(ABC):
     ) -> tuple[np.ndarray, np.ndarray | float, np.ndarray]:
         """Return Psi(m), what smoothing adds to it, and the gradient of the sum, a label z.
 
-        That is all that a pass needs. A smooth loss adds nothing, and its gradient is the link:
-        predictor and adversary agree.
+        That is all that a pass needs. A smooth loss adds nothing, and its gradient is the
+        prediction: predictor and adversary agree.
         """
 
     def potential(self, m: np.ndarray) -> np.ndarray:
@@ -72,10 +65,6 @@ class Loss(ABC):
     def size(self, m: np.ndarray) -> np.ndarray:
         """Return the maximum of z . m over labels z, which Psi(m) approaches for large m."""
 
-    @abstractmethod
-    def link(self, m: np.ndarray) -> np.ndarray:
-        """Return the prediction g that is minimax optimal at scores m."""
-
 
 class BinaryLoss(Loss):
     """A loss of predictions for two classes: m is the awake prediction, g and z in [-1, 1]."""
@@ -85,7 +74,7 @@ class BinaryLoss(Loss):
         return np.abs(m)
 
     def link(self, m: np.ndarray) -> np.ndarray:
-        """Return m clipped to [-1, 1]."""
+        """Return the prediction g that is minimax optimal at m: m clipped to [-1, 1]."""
         return np.clip(m, -1.0, 1.0)
 
 
@@ -160,15 +149,6 @@ def resolve_loss(loss: str) -> BinaryLoss:
 class MulticlassLoss(Loss):
     """A loss of predictions for several classes."""
 
-    def scores(self, log_probabilities: np.ndarray) -> np.ndarray:
-        """Return scores whose link is the prediction with these logarithms: the probabilities."""
-        return np.exp(log_probabilities)
-
-    def link(self, m):
-        """Return the nearest point of the simplex: scores minus a level, at least 0."""
-        level = row_maxima(_gains_of_largest(m)[1])
-        return np.maximum(m - level[:, None], 0.0)
-
     def size(self, m):
         """Return the largest score."""
         return row_maxima(m)
@@ -180,8 +160,8 @@ class MulticlassLogLoss(MulticlassLoss):
     name = "log"
     is_smooth = True
 
-    def scores(self, log_probabilities):
-        """Return the logarithms, none below -20, so that scores stay finite."""
+    def scores(self, log_probabilities: np.ndarray) -> np.ndarray:
+        """Return scores whose link is this prediction: none below -20, so that they are finite."""
         return np.maximum(log_probabilities, -20.0)
 
     def value_and_gradient(self, m, eps):
@@ -193,50 +173,9 @@ class MulticlassLogLoss(MulticlassLoss):
         """Return minus the entropy."""
         return -row_sums(entr(z))
 
-    def link(self, m):
+    def link(self, m: np.ndarray) -> np.ndarray:
         """Return softmax(m)."""
         return soft_maximum(m)[1]
-
-
-class MulticlassSquareLoss(MulticlassLoss):
-    """Half the squared distance between prediction and class."""
-
-    name = "square"
-    is_smooth = True
-
-    def value_and_gradient(self, m, eps):
-        """Return m . z + H(z) at the nearest point z of the simplex, 0, and that point."""
-        z = self.link(m)
-        return 0.5 + row_sums(m * z - 0.5 * z**2), 0.0, z
-
-    def conjugate(self, z):
-        """Return (z . z - 1) / 2."""
-        return (row_sums(z * z) - 1.0) / 2.0
-
-
-class MulticlassZeroOneLoss(MulticlassLoss):
-    """The probability of an error, if one predicts at random by the prediction.
-
-    The adversary's best z is uniform over the r classes of largest score, for the best r; smoothed,
-    it is a mixture over r.
-    """
-
-    name = "zero_one"
-    is_smooth = False
-
-    def value_and_gradient(self, m, eps):
-        """Return 1 + the largest gain over r, what smoothing adds to it, and the mixture."""
-        order, gains = _gains_of_largest(m)
-        most, added, mixture = _smoothed_maximum(gains, eps)
-        mixture /= np.arange(1, m.shape[1] + 1)
-        z = np.empty_like(m)
-        # a class is among the r largest for all r from its own rank on
-        np.put_along_axis(z, order, np.cumsum(mixture[:, ::-1], axis=1)[:, ::-1], axis=1)
-        return 1.0 + most, added, z
-
-    def conjugate(self, z):
-        """Return max z - 1."""
-        return row_maxima(z) - 1.0
 
 
 class LargestScore(MulticlassLoss):
@@ -247,31 +186,13 @@ class LargestScore(MulticlassLoss):
 
     def value_and_gradient(self, m, eps):
         """Return the largest score, what smoothing adds to it, and its slopes."""
-        return _smoothed_maximum(m, eps)
+        soft, slopes = soft_maximum(m / eps)
+        most = row_maxima(m)
+        return most, eps * soft - most, slopes
 
     def conjugate(self, z):
         """Return 0."""
         return np.zeros(len(z))
-
-
-MULTICLASS_LOSSES = {
-    loss.name: loss
-    for loss in (MulticlassLogLoss(), MulticlassSquareLoss(), MulticlassZeroOneLoss())
-}
-
-
-def _smoothed_maximum(values: np.ndarray, eps: float) -> tuple[np.ndarray, ...]:
-    """Return the largest value of each row, what smoothing adds to it, and the slopes."""
-    soft, slopes = soft_maximum(values / eps)
-    most = row_maxima(values)
-    return most, eps * soft - most, slopes
-
-
-def _gains_of_largest(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the order of the scores, largest first, and m . z - max z for z uniform on r first."""
-    order = np.argsort(-m, axis=1)
-    sums = np.cumsum(np.take_along_axis(m, order, axis=1), axis=1)
-    return order, (sums - 1.0) / np.arange(1, m.shape[1] + 1)
 
 
 def row_sums(values: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.game.equations import Evaluation, Game, relative_gap
-from hedgeclipper.game.losses import Loss
+from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.game.specialists import as_vote_matrix
 
 FIRST_WIDTH = 0.3
@@ -169,7 +169,7 @@ class GameSolution(Solution):
     contradiction : Contradiction or None
         Proof that the correlations cannot all hold, if these weights are one. If they are not,
         others may be.
-    loss : Loss
+    loss : BinaryLoss
         The loss of the game.
     """
 
@@ -177,7 +177,7 @@ class GameSolution(Solution):
     worst_case_error: float
     worst_case_loss: float
     contradiction: Contradiction | None
-    loss: Loss
+    loss: BinaryLoss
 
     def awake_predictions(self, votes: Any, *, participation: Any = None) -> np.ndarray:
         """Return m, the weighted sum of the awake votes, for each row of votes.
@@ -249,6 +249,7 @@ def solution_fields(game: Game, progress: Progress, stop_reason: str) -> dict[st
 def describe(game: Game, progress: Progress, stop_reason: str) -> GameSolution:
     """Return the solution where the solver stopped, with its worst cases at alpha = 1."""
     best = progress.best
+    assert isinstance(game.loss, BinaryLoss)
     theta, linear_term = best.theta, -game.terms.slack(best.theta)
     correlation = max(linear_term - best.mean_excess, -1.0)
     return GameSolution(

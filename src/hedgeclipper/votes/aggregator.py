@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,10 +11,10 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
-from hedgeclipper.base.inspection import SummaryMixin, store_games
-from hedgeclipper.bounds.class_rates import ClassRates
+from hedgeclipper.base.inspection import SummaryMixin, contributions_of, store_games
+from hedgeclipper.bounds.certificate import ClassRates
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL, draw_held_out
-from hedgeclipper.game.losses import MULTICLASS_LOSSES, row_maxima
+from hedgeclipper.game.losses import row_maxima
 from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.messages import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
@@ -32,9 +32,8 @@ from hedgeclipper.votes.labeled_votes import (
     warn_of_shift,
 )
 from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.vote_game import check_rule, constrain, solve_vote_game
+from hedgeclipper.votes.vote_game import Constraints, check_rule, constrain, solve_vote_game
 from hedgeclipper.votes.vote_kernel import VoteKernel, split_weights
-from hedgeclipper.votes.voter_summary import summarize_voters
 
 
 class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator):
@@ -52,9 +51,6 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
 
     Parameters
     ----------
-    loss : {"log", "square", "zero_one"}, default="log"
-        The loss of predictions that is minimized. "log" and "square" give calibrated
-        probabilities; "zero_one" counts errors only.
     confidence_level : float or None, default=None
         A number such as 0.95 asks for a guarantee: some gold labels are held out, have no part in
         the fit, and test its predictions. The bound on the error holds with this probability, if
@@ -67,15 +63,7 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         ones, all the same or in the order of the sorted classes. Known ones are taken as true,
         against the labels if need be.
     abstain_label : object, default=-1
-        The label that means no vote; in predictions, that the model abstains.
-    abstain_cost : float or None, default=None
-        The cost of an abstention, where an error costs 1: ``predict`` abstains where an error is
-        more probable than that. None: it never abstains.
-    tol : float, default=1e-3
-        Stop when the duality gap of the game is at most tol times its value (which counts as at
-        least 0.001).
-    max_iter : int, default=200
-        Maximum number of passes over the rows.
+        The label that means no vote.
     random_state : int, RandomState or None, default=None
         Draws labels to hold out, and the rows that the game is solved on where there are more than
         50,000.
@@ -95,22 +83,22 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         Which of the unlabeled rows have no vote.
     certificate_ : Certificate
         The error on the unlabeled rows, with bounds: a guarantee from held-out labels, or an
-        estimate. Where the model abstains, it is that of the most probable class.
+        estimate.
     weights_ : ndarray of shape (n_voters, n_classes)
         By how much the game moves the score of a class for which a voter votes.
     class_weights_ : ndarray of shape (n_classes,)
         Log-odds of the classes before any vote is counted; see ``vote_weights_``.
     slack_ : ndarray of shape (1,)
-        Value of the game: loss beyond the initial model's against the worst labels, on the rows it
-        was solved on; never above 0. It is that of the predictions where all rows have votes:
-        rows without one count in the game, but are predicted by the class frequencies.
+        Value of the game: log loss beyond the initial model's against the worst labels, on the
+        rows it was solved on; never above 0. It is that of the predictions where all rows have
+        votes: rows without one count in the game, but are predicted by the class frequencies.
     duality_gap_ : ndarray of shape (1,)
         The game's value is at most this much above the least one.
     n_iter_ : ndarray of shape (1,)
         Passes over the rows.
     stop_reason_ : ndarray of shape (1,)
-        Why the game stopped: "converged" if the duality gap came within ``tol``, "max_iter", or
-        "stalled" where rounding errors leave a larger gap.
+        Why the game stopped: "converged" if the duality gap came within 0.001 of its value,
+        "max_iter" after 200 passes, or "stalled" where rounding errors leave a larger gap.
     n_labeled_, n_unlabeled_ : int
         Number of rows with and without gold labels.
 
@@ -127,14 +115,10 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "loss": [StrOptions(set(MULTICLASS_LOSSES))],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "class_balance": [StrOptions({"labeled", "uniform"}), "array-like"],
         "abstain_label": "no_validation",
-        "abstain_cost": [Interval(Real, 0, 1, closed="neither"), None],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
 
@@ -146,24 +130,16 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
     def __init__(
         self,
         *,
-        loss="log",
         confidence_level=None,
         holdout=None,
         class_balance="labeled",
         abstain_label=-1,
-        abstain_cost=None,
-        tol=1e-3,
-        max_iter=200,
         random_state=None,
     ):
-        self.loss = loss
         self.confidence_level = confidence_level
         self.holdout = holdout
         self.class_balance = class_balance
         self.abstain_label = abstain_label
-        self.abstain_cost = abstain_cost
-        self.tol = tol
-        self.max_iter = max_iter
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -197,17 +173,13 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         is_shifted = warn_of_shift(evidence.labeled, evidence.unlabeled)
         constraints = constrain(evidence)
         initial, on_labeled = fit_initial_model(evidence)
-        loss = MULTICLASS_LOSSES[self.loss]
         game = solve_vote_game(
             evidence.sample,
             constraints.joint,
             initial.log_probabilities(evidence.sample),
-            loss,
             n_labeled=pool.codes.size,
-            tol=self.tol,
-            max_iter=self.max_iter,
         )
-        predictor = VotePredictor(initial, game.weights, loss)
+        predictor = VotePredictor(initial, game.weights)
         probabilities = predictor.probabilities(evidence.unlabeled)
         held_rows = np.setdiff1d(gold.labeled_rows, pool.labeled_rows)
         is_held = np.isin(pool.unlabeled_rows, held_rows)
@@ -272,7 +244,7 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         return self._predictor.probabilities(VoteKernel(votes))
 
     def predict(self, L):
-        """Return the most probable class of each row, or ``abstain_label`` if it is too uncertain.
+        """Return the most probable class of each row.
 
         Of classes that are equally probable, the more frequent one is returned.
 
@@ -286,14 +258,13 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         ndarray of shape (n_rows,)
             Class labels.
         """
-        return self._labels_of(self.predict_proba(L))
+        return self._sure_labels(self.predict_proba(L))[0]
 
     @property
     def vote_weights_(self) -> np.ndarray:
         """What a vote adds to the log-odds of each class, by voter, vote and class.
 
-        Of shape (n_voters, n_classes, n_classes). Initial model and game are added up; where the
-        game changed anything and the loss is not "log", its part is on that loss's own scale.
+        Of shape (n_voters, n_classes, n_classes). Initial model and game are added up.
         """
         check_is_fitted(self)
         return self._predictor.vote_weights
@@ -400,17 +371,7 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         self.weights_ = voters[:, None] + votes
         self.class_weights_ = self._predictor.initial.classes + classes
         self._gold = gold
-        self._transduction = gold.all_labels(self._labels_of(unlabeled))
-
-    def _labels_of(self, probabilities: np.ndarray) -> np.ndarray:
-        """Return the most probable classes, or abstentions where they are too uncertain."""
-        labels, uncertainty = self._sure_labels(probabilities)
-        if self.abstain_cost is None:
-            return labels
-        kind = np.result_type(labels.dtype, np.asarray(self.abstain_label).dtype)
-        labels = labels.astype(object if kind.kind in "US" else kind)
-        labels[uncertainty > self.abstain_cost] = self.abstain_label
-        return labels
+        self._transduction = gold.all_labels(self._sure_labels(unlabeled)[0])
 
     def _sure_labels(self, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         codes = most_probable(probabilities, self.class_balance_)
@@ -428,3 +389,55 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
     def _contributions(self) -> tuple[list[str], np.ndarray]:
         columns = summarize_voters(self._gold, self._constraints, self._predictor)
         return [str(voter) for voter in self.voters_], columns["Contribution"]
+
+
+def summarize_voters(
+    gold: LabeledVotes, constraints: Constraints, predictor: VotePredictor
+) -> dict[str, Any]:
+    """Return the columns of the summary, those of Snorkel first.
+
+    An overlap is a row on which others vote, too, a conflict one on which another class has votes.
+    The contribution of a voter is its weight times the number of its votes, as a part of the sum.
+    """
+    labeled, unlabeled = VoteKernel(gold.labeled), VoteKernel(gold.unlabeled)
+    n_rows, (n_voters, n_classes, _) = unlabeled.n_rows, unlabeled.shape
+    rows, voters, codes = gold.unlabeled.triplets()
+    n_votes, n_same = unlabeled.n_votes[rows], gold.unlabeled.counts()[rows, codes]
+    right = labeled.agreement(np.eye(n_classes)[gold.codes])[:n_voters]
+    n_labeled, n_cast = labeled.votes_cast.sum(axis=1), unlabeled.votes_cast.sum(axis=1)
+    expected_right = unlabeled.agreement(predictor.probabilities(unlabeled))[:n_voters]
+    cast = labeled.votes_cast + unlabeled.votes_cast
+    weight, upper = _mean_weights(unlabeled, predictor), constraints.each.upper[:n_voters]
+    return {
+        "j": np.arange(n_voters),
+        "Polarity": [gold.votes.classes[row > 0].tolist() for row in cast],
+        "Coverage": n_cast / n_rows,
+        "Overlaps": np.bincount(voters, n_votes > 1, minlength=n_voters) / n_rows,
+        "Conflicts": np.bincount(voters, n_same < n_votes, minlength=n_voters) / n_rows,
+        "Correct": right.astype(int),
+        "Incorrect": (n_labeled - right).astype(int),
+        "Emp. Acc.": _ratio(right, n_labeled),
+        "Lower": constraints.each.lower[:n_voters],
+        "Upper": upper,
+        "Est. Acc.": _ratio(expected_right, n_cast),
+        "Weight": weight,
+        "Contribution": contributions_of(weight * n_cast),
+        "Contradicts": constraints.contradicting,
+        "Reversed": (upper < 1.0 / n_classes) & (weight < 0.0),
+    }
+
+
+def _mean_weights(votes: VoteKernel, predictor: VotePredictor) -> np.ndarray:
+    """Return by how much a vote of each voter moves the log-odds of the class it votes for.
+
+    It is a mean over its votes and over the other classes; NaN without votes.
+    """
+    n_classes = votes.n_classes
+    # what a vote adds to its class, less the mean over the others
+    own = np.diagonal(predictor.vote_weights, axis1=1, axis2=2)
+    over_others = np.sum(votes.votes_cast * own, axis=1) * n_classes / (n_classes - 1)
+    return _ratio(over_others, votes.votes_cast.sum(axis=1))
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)

@@ -25,7 +25,7 @@ from functools import partial
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.game.losses import MulticlassLoss, row_favorites, row_maxima, soft_maximum
+from hedgeclipper.game.losses import MulticlassLogLoss, row_favorites, row_maxima, soft_maximum
 from hedgeclipper.io.messages import warn_user
 from hedgeclipper.votes.component_models import (
     ComponentModel,
@@ -59,6 +59,8 @@ LABELS_FOR_HALF_TRUST = 10.0
 PRIOR_VARIANCE = 0.1
 MEAN_SIZE = 2.0
 FOLDS_OF_LABELS = 10
+# what the mixture and the game minimize
+LOG_LOSS = MulticlassLogLoss()
 
 
 class AgreementWarning(UserWarning):
@@ -225,7 +227,6 @@ class VotePredictor:
 
     initial: InitialModel
     weights: np.ndarray
-    loss: MulticlassLoss
 
     def check_arrays(self) -> None:
         """Raise unless all numbers that predictions are made of are finite."""
@@ -243,10 +244,10 @@ class VotePredictor:
 
     def moved(self, log_probabilities: np.ndarray, votes: VoteKernel) -> np.ndarray:
         """Return probabilities, given those of the initial model: as the game moves them."""
-        scores = self.loss.scores(log_probabilities)
+        scores = LOG_LOSS.scores(log_probabilities)
         if self.weights.any():  # often the game leaves the initial model as it is
             scores += votes.weighted(self.weights)
-        out = self.loss.link(scores)
+        out = LOG_LOSS.link(scores)
         out[votes.n_votes == 0] = np.exp(self.initial.log_balance)
         return out
 

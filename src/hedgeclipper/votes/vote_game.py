@@ -12,9 +12,9 @@ Where it is below 0, they contradict each other, and are relaxed.
 
 **The game.** An adversary picks the labels, limited by the bounds. The initial model predicts
 without the game; its scores are an offset of the game's scores, and the loss beyond its own is
-minimized. The value is then never above zero: if the bounds hold, the prediction is no worse than
-the initial model, whatever the labels. From equal scores of all classes, with log loss, this is the
-game of An and Dasgupta (UAI 2024):
+minimized, log loss. The value is then never above zero: if the bounds hold, the prediction is no
+worse than the initial model, whatever the labels. From equal scores of all classes this is the game
+of An and Dasgupta (UAI 2024):
 
     mean over rows of Psi(initial_j + f_j theta) - centers . theta + widths . abs(theta).
 
@@ -30,8 +30,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.bounds.certificate import USED_LABELS
-from hedgeclipper.bounds.class_rates import RateEvidence
+from hedgeclipper.bounds.certificate import USED_LABELS, RateEvidence
 from hedgeclipper.bounds.intervals import wilson_bounds
 from hedgeclipper.bounds.tested_predictions import (
     ONLY_HELD_OUT,
@@ -45,7 +44,7 @@ from hedgeclipper.game.solvers import solve_batch
 from hedgeclipper.io import listed
 from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.messages import warn_user
-from hedgeclipper.votes.initial_model import most_probable
+from hedgeclipper.votes.initial_model import LOG_LOSS, most_probable
 from hedgeclipper.votes.labeled_votes import Evidence, LabeledVotes
 from hedgeclipper.votes.vote_kernel import VoteKernel, split_weights
 
@@ -256,28 +255,27 @@ def solve_vote_game(
     votes: VoteKernel,
     bounds: VoterBounds,
     initial: np.ndarray,
-    loss: MulticlassLoss,
     *,
     n_labeled: int,
-    tol: float,
-    max_iter: int,
+    tol: float = 1e-3,
+    max_iter: int = 200,
 ) -> Solution:
-    """Return the weights with the least loss beyond the initial model's, against the worst labels.
+    """Return the weights with the least log loss beyond the initial model's, for the worst labels.
 
     ``bounds`` are used as they apply to these rows, ``initial`` of shape (n_rows, n_classes) are
     the logarithms of the initial model's probabilities; the ridge decreases with ``n_labeled``.
     """
-    scores = loss.scores(initial)
+    scores = LOG_LOSS.scores(initial)
     return solve_votes(
         votes,
         bounds.on(votes),
         scores,
-        loss,
+        LOG_LOSS,
         largest=10.0,
         ridge=RIDGE_OF_ONE_LABEL / max(n_labeled, 1),
         tol=tol,
         max_iter=max_iter,
-        baseline=float(loss.potential(scores).mean()),
+        baseline=float(LOG_LOSS.potential(scores).mean()),
     )
 
 
