@@ -7,6 +7,7 @@ OLDEST ?= .venv-oldest
 PEERS := .venv-peers/.ready
 RIVALS := .venv-rivals/.ready
 TABPFN := .venv-tabpfn/.ready
+BARGAIN := .venv-bargain/.ready
 # Whoever names an interpreter of the peers has their environment already.
 PEERS_READY := $(if $(HEDGECLIPPER_PEERS),,$(PEERS))
 
@@ -53,6 +54,13 @@ $(TABPFN): $(wildcard benchmarks/rivals/*-tabpfn.txt benchmarks/rivals/*-weights
 	  --requirement benchmarks/rivals/requirements-weights.txt
 	tar -xzf .venv-tabpfn/tabpfn-0.1.tar.gz --strip-components 2 -C .venv-tabpfn/weights \
 	  tabpfn-0.1/tabpfn/models_diff
+	touch $@
+
+# And BARGAIN (HEDGECLIPPER_BARGAIN).
+$(BARGAIN): benchmarks/rivals/requirements-bargain.txt
+	$(PYTHON) -m venv .venv-bargain
+	.venv-bargain/bin/python -m pip install --quiet --upgrade pip
+	.venv-bargain/bin/python -m pip install --quiet --requirement $<
 	touch $@
 
 demo: $(READY)   ## a random forest and HedgeClipper on the bundled data, and a report
@@ -126,7 +134,7 @@ votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: run
 	$(BIN)/python -m benchmarks.votes.speed
 	$(BIN)/python -m benchmarks.votes.page
 
-bounds-table: $(READY)  ## guarantees, estimates and automatic labels on real data
+bounds-table: $(READY) $(if $(HEDGECLIPPER_BARGAIN),,$(BARGAIN))  ## finished files and automatic labels on real data
 	$(BIN)/python -m benchmarks.bounds_table
 
 figure: $(READY)  ## the paper's Figure 2, on covtype, and the guide's drawings
@@ -154,5 +162,5 @@ dist: $(READY)   ## wheel and sdist in dist/, each installed in an empty environ
 	rm -rf .venv-dist
 
 clean:           ## remove everything that can be made again
-	rm -rf .venv .venv-dist .venv-oldest .venv-peers .venv-rivals .venv-tabpfn dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-dist .venv-oldest .venv-peers .venv-rivals .venv-tabpfn .venv-bargain dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	rm -rf docs/_build docs/generated docs/auto_examples hedgeclipper-demo.html

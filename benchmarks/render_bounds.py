@@ -6,136 +6,134 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
-from benchmarks.bounds_table import MAX_ERRORS, N_SPLITS, SIMPLE
 from benchmarks.figures import when, with_what
-from benchmarks.pages import DOCS, NOT_RUN, bullets, markdown_table, write_sections
+from benchmarks.finishing import BARGAIN, LEVEL, MAX_ERRORS, PROCEDURES, QUESTIONS
+from benchmarks.pages import (
+    DOCS,
+    FIGURES,
+    NOT_RUN,
+    bullets,
+    listed,
+    markdown_table,
+    save_figure,
+    write_sections,
+)  # fmt: skip
 
-NAMES = {"hedgeclipper": "HedgeClipper", "votes": "votes"}
-PAGE = DOCS / "bounds.md"
-Cells = dict[tuple[str, int, str], list[Any]]  # data, labels, method -> results of all draws
+PAGE, FIGURE = DOCS / "bounds.md", FIGURES / "bounds.png"
+MODELS = {"trees": "trees", "default": "default classifier", "votes": "votes"}
+SHOWN = ((200, 0.05), (1000, 0.05), (1000, 0.01))
+ALLOWED = 1 - LEVEL
+Setting = tuple[int, float]  # labels, largest error
 
 
-def write(results: Sequence[Any]) -> None:
-    """Write the sections of the page."""
-    write_sections(PAGE, sections(results))
+def procedures(among: str) -> list[str]:
+    """Return the procedures for a question, ours first."""
+    own = [name for question, name in PROCEDURES if question == among]
+    return sorted([*own, *BARGAIN], key=["ours", *own[1:-1], *BARGAIN, "tuned"].index)
+
+
+def cells(results: Sequence[Any], model: str, among: str, name: str, setting: Setting) -> Any:
+    """Return shares, and how often they are broken, of data sets; and if that is too often.
+
+    It has the shape (n_sets, 3). Too often is three standard errors more than promised.
+    """
+    n_labels, most = setting
+    key, found = (model, among, name, n_labels), []
+    for one in results:
+        if (one.model, one.among, one.procedure, one.n_labels) == key:
+            share, broken = (getattr(one, f"{x}_{100 * most:g}") for x in ("share", "broken"))
+            margin = 3 * np.sqrt(ALLOWED * LEVEL / one.n_splits)
+            found.append((100 * share, 100 * broken, broken > ALLOWED + margin))
+    return np.array(found).reshape(-1, 3)
+
+
+def settings(results: Sequence[Any]) -> list[Setting]:
+    """Return numbers of labels and largest errors that were run."""
+    return [(n, most) for n in sorted({one.n_labels for one in results}) for most in MAX_ERRORS]
+
+
+def table(results: Sequence[Any], columns: Sequence[tuple[str, str, str, str]]) -> str:
+    """Return mean shares, how often they are broken in parentheses; columns have a title first."""
+    rows = [["labels, largest error", *(title for title, *_ in columns)]]
+    for setting in settings(results):
+        found = [cells(results, *key, setting) for _, *key in columns]
+        if any(map(len, found)):
+            shown = [
+                f"{x[:, 0].mean():.1f} ({x[:, 1].mean():.1f})" if len(x) else "" for x in found
+            ]
+            rows.append([f"{setting[0]:,}, {100 * setting[1]:g}%", *shown])
+    return markdown_table(rows)
+
+
+def finding(results: Sequence[Any], among: str) -> str:
+    """Return how often each procedure breaks its promise, over all models and settings."""
+    lines = []
+    for name in procedures(among):
+        parts = [
+            cells(results, model, among, name, setting)
+            for model in MODELS
+            for setting in settings(results)
+        ]
+        found = np.concatenate(parts)
+        if len(found):
+            lines.append(
+                f"{name}: broken in {found[:, 1].mean():.1f}% of all files; significantly more "
+                f"often than promised in {int(found[:, 2].sum())} of {len(found)} settings"
+            )
+    return bullets(*lines)
+
+
+def draw(results: Sequence[Any]) -> Figure:
+    """Return dots for data sets, hollow where promises are broken, and lines for medians."""
+    names = procedures("file")
+    figure = Figure(figsize=(10.0, 3.4), layout="constrained")
+    axes = figure.subplots(1, len(SHOWN), sharex=True, sharey=True)
+    for ax, setting in zip(axes, SHOWN, strict=True):
+        for y, name in enumerate(names):
+            found = cells(results, "trees", "file", name, setting)
+            if not len(found):
+                continue
+            color = "#0072B2" if name.startswith("ours") else "0.35"
+            faces = np.where(found[:, 2] > 0, "none", color)
+            ax.scatter(found[:, 0], np.full(len(found), y), c=faces, edgecolors=color, s=26)
+            ax.plot([np.median(found[:, 0])] * 2, [y - 0.35, y + 0.35], color=color, linewidth=2)
+        ax.set_title(f"{setting[0]:,} labels, at most {100 * setting[1]:g}% wrong", fontsize=10)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(axis="y", color="0.93")
+        ax.set_axisbelow(True)
+    axes[0].set_yticks(range(len(names)), names)
+    axes[0].invert_yaxis()
+    axes[1].set_xlabel("rows that need no review, % of the unlabeled ones")
+    return figure
 
 
 def sections(results: Sequence[Any]) -> dict[str, str]:
     """Return the text of each section of the page."""
-    cells: Cells = {}
-    for one in sorted(results, key=lambda one: (one.data, one.n_labels, one.draw)):
-        cells.setdefault((one.data, one.n_labels, one.method), []).append(one)
-    return {
-        "guarantee": f"{guarantee_table(cells)}\n\n{_findings(cells, guarantee_finding)}",
-        "estimate": f"{estimate_table(cells)}\n\n{_findings(cells, estimate_finding)}",
-        "automatic labels": f"{label_table(cells)}\n\n{_findings(cells, label_finding)}",
-        "when": f"Measured on {when(results)} with {with_what(results)}.",
+    if not results:
+        return dict.fromkeys(("file", "automatic", "models", "when"), NOT_RUN)
+    parts = {
+        among: table(results, [(name, "trees", among, name) for name in procedures(among)])
+        + f"\n\n{finding(results, among)}"
+        for among in QUESTIONS
     }
-
-
-def _findings(cells: Cells, describe: Any) -> str:
-    lines = []
-    for method, name in NAMES.items():
-        groups = [found for key, found in cells.items() if key[2] == method]
-        lines.append(f"For {name} {describe(groups)}" if groups else f"{name}: {NOT_RUN[:-1]}")
-    return bullets(*lines)
-
-
-def _mean(found: Sequence[Any], name: str) -> float:
-    return float(np.mean([getattr(one, name) for one in found]))
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f}"
-
-
-def _rows(cells: Cells) -> list[tuple[str, int, str]]:
-    """Return data, number of labels and method of the rows of the tables."""
-    return [key for method in NAMES for key in cells if key[2] == method]
-
-
-def guarantee_table(cells: Cells) -> str:
-    """Return guarantees beside the truth and what is done by hand, on the same draws."""
-    rows = [["rows, labels", "method", "error", "at most", "holds", "by hand: error", "at most"]]
-    for key in _rows(cells):
-        simple = cells[*key[:2], SIMPLE[key[2]]]
-        figures = [_mean(cells[key], name) for name in ("error", "guarantee", "covered")]
-        figures += [_mean(simple, name) for name in ("error", "guarantee")]
-        rows.append([f"{key[0]}, {key[1]:,}", NAMES[key[2]], *map(_percent, figures)])
-    return markdown_table(rows)
-
-
-def guarantee_finding(groups: list[list[Any]]) -> str:
-    """Return how often the guarantees hold."""
-    ours = [one for group in groups for one in group]
-    held = float(np.mean([one.guarantee >= one.error for one in ours]))
-    return (
-        f"the bound holds in {_percent(_mean(ours, 'covered'))}% of {len(ours) * N_SPLITS:,} "
-        f"splits and in {_percent(held)}% of the {len(ours)} fits"
-    )
-
-
-def root_mean_square(found: Sequence[Any], name: str) -> float:
-    """Return the root of the mean square difference of an estimate from the error."""
-    return float(
-        np.sqrt(np.mean([(getattr(one, name) - one.estimated_error) ** 2 for one in found]))
-    )
-
-
-def _coverage(found: Sequence[Any]) -> float:
-    """Return how often the interval of an estimate has the truth in it."""
-    inside = [one.estimate_lower <= one.estimated_error <= one.estimate_upper for one in found]
-    return float(np.mean(inside))
-
-
-def estimate_table(cells: Cells) -> str:
-    """Return estimates beside the truth."""
-    rows = [["rows, labels", "method", "error", "estimate", "RMSE", "uncorrected RMSE", "covers"]]
-    for key in _rows(cells):
-        found = cells[key]
-        figures = [_mean(found, name) for name in ("estimated_error", "estimate")]
-        figures += [root_mean_square(found, name) for name in ("estimate", "out_of_sample")]
-        figures.append(_coverage(found))
-        rows.append([f"{key[0]}, {key[1]:,}", NAMES[key[2]], *map(_percent, figures)])
-    return markdown_table(rows)
-
-
-def estimate_finding(groups: list[list[Any]]) -> str:
-    """Return how often intervals of estimates cover the error, and what the correction brings."""
-    ours = [one for group in groups for one in group]
-    errors = [
-        100 * np.mean([root_mean_square(group, name) for group in groups])
-        for name in ("estimate", "out_of_sample")
+    columns = [
+        (f"{title}, {words}", model, among, "ours")
+        for model, title in MODELS.items()
+        for among, words in zip(QUESTIONS, ("file", "automatic"), strict=True)
+        if model != "trees"
     ]
-    return (
-        f"the 95% interval covers the error in {_percent(_coverage(ours))}% of {len(ours)} fits. "
-        f"The root mean square error of the estimate is {errors[0]:.2f} points on average, that of "
-        f"the uncorrected out-of-sample error {errors[1]:.2f}"
-    )
+    names = {
+        title: sorted({one.data for one in results if one.model == model})
+        for model, title in MODELS.items()
+    }
+    said = [f"{title}: {listed(own)}" for title, own in names.items() if own]
+    parts["models"] = f"{table(results, columns)}\n\n{bullets(*said)}"
+    return parts | {"when": f"Measured on {when(results)} with {with_what(results)}."}
 
 
-def label_table(cells: Cells) -> str:
-    """Return the proportion of rows labeled automatically, and how often too many are wrong."""
-    rows = [["labels", "method", "max_error", "labeled", "broken", "tuned: labeled", "broken"]]
-    for n_labels, method in sorted({(key[1], key[2]) for key in _rows(cells)}):
-        ours = [
-            one for key, found in cells.items() if key[1:] == (n_labels, method) for one in found
-        ]
-        for most in MAX_ERRORS:
-            names = [f"labeled_{100 * most:g}", f"broken_{100 * most:g}"]
-            figures = [_mean(ours, name) for name in (*names, *(f"tuned_{n}" for n in names))]
-            cell = [f"{n_labels:,}", NAMES[method], f"{100 * most:g}%"]
-            rows.append([*cell, *map(_percent, figures)])
-    return markdown_table(rows)
-
-
-def label_finding(groups: list[list[Any]]) -> str:
-    """Return how often automatic labels have more errors than allowed."""
-    ours = [one for group in groups for one in group]
-    names = [f"broken_{100 * most:g}" for most in MAX_ERRORS]
-    worst = max(getattr(one, name) for one in ours for name in names)
-    return (
-        f"more labels are wrong than allowed in {_percent(max(_mean(ours, n) for n in names))}% of "
-        f"the splits, in the worst fit in {_percent(worst)}%"
-    )
+def write(results: Sequence[Any]) -> None:
+    """Write the sections of the page, and its figure."""
+    write_sections(PAGE, sections(results))
+    save_figure(draw(results), FIGURE)
