@@ -26,16 +26,19 @@ from hedgeclipper.base.semi_supervised import (
     HeldOutRows,
     RowSlices,
     SemiSupervisedRows,
+    check_sampled_rows,
     hold_out_rows,
 )
 from hedgeclipper.base.table_classifier import NO_UNLABELED_ROWS, NamedColumns, TableClassifier
 from hedgeclipper.bounds.certificate import USED_LABELS
+from hedgeclipper.bounds.random_sample import Sample
 from hedgeclipper.bounds.tested_predictions import (
     SHIFTED_LABELS,
     WEIGHTED_LABELS,
+    HeldOutLabels,
     TestedPredictions,
     differ_in_rank,
-    draw_held_out,
+    hold_out_labels,
 )
 from hedgeclipper.io import is_frame, is_in_memory, split_target
 from hedgeclipper.io.arrays import MAX_SEED
@@ -206,7 +209,7 @@ class HedgeClipperClassifier(
             return self._set_params("estimators", **params)
         return super().set_params(**params)
 
-    def fit(self, X, y, X_unlabeled=None, sample_weight=None):
+    def fit(self, X, y, X_unlabeled=None, sample_weight=None, *, sample=None):
         """Fit the voters to the labeled rows, and weigh them with the help of the unlabeled ones.
 
         Parameters
@@ -225,6 +228,12 @@ class HedgeClipperClassifier(
             the name of the step, as ``model__X_unlabeled``; steps before do not transform it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the labeled rows.
+        sample : Sample, optional
+            The record of `draw_sample`, if labels are of rows that it has drawn from X: then X are
+            all rows of the file, in memory and in its order. Labels of these rows are known to be
+            a random sample, and they alone test predictions. Other labels were chosen, and train
+            only. A row of the sample without a label is one that nobody could decide: it counts as
+            wrong in the test, and needs review.
 
         Returns
         -------
@@ -234,7 +243,10 @@ class HedgeClipperClassifier(
             self.__dict__.pop(name, None)
         self._validate_params()
         plan = self._plan()
-        given, rows, held, prepare = self._read(X, y, X_unlabeled, sample_weight, plan)
+        if sample is not None:
+            check_sampled_rows(sample, X, y, X_unlabeled, sample_weight)
+        given, rows, prepare = self._read(X, y, X_unlabeled, sample_weight, plan)
+        rows, draw, held = self._hold_out_labels(rows, sample)
         codes = self._store_classes(rows.y_labeled)
         random_state = self._random_state
         # rows of files have no names, which classifiers that know frames ask for
@@ -269,9 +281,9 @@ class HedgeClipperClassifier(
         self._store(voters, weighed, prepare)
         raw = self._store_labels(given, held, unlabeled)
         if held is None:
-            self._tested = self._test_by_folds(scores, codes, raw, given)
+            self._tested = self._test_by_folds(scores, codes, raw, given, draw)
         else:
-            self._tested = self._test_by_held_out(held, raw, given, unlabeled.digest)
+            self._tested = self._test_by_held_out(held, raw, given, draw, unlabeled.digest)
         self.certificate_ = self._tested.certificate(self.confidence_level)
         known = self.classes_.tolist()
         n_labels = {label: int(np.sum(given.y_labeled == label)) for label in known}
@@ -302,8 +314,8 @@ class HedgeClipperClassifier(
 
     def _read(
         self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any, plan: list[tuple[str, Any]]
-    ) -> tuple[SemiSupervisedRows, SemiSupervisedRows, HeldOutRows | None, Any]:
-        """Return rows as given, rows to fit to, rows to test by, and what prepares new rows.
+    ) -> tuple[SemiSupervisedRows, SemiSupervisedRows, Any]:
+        """Return rows as given, rows to learn from, and what prepares new rows.
 
         Rows are encoded if some voter is a default one; your own classifiers alone get frames as
         they are, and arrays in float64.
@@ -321,8 +333,7 @@ class HedgeClipperClassifier(
         elif self._keeps_frames:
             prepare = NamedColumns(list(rows.X_labeled.columns))
         self._random_state = check_random_state(self.random_state)
-        rows, held = self._hold_out_labels(rows, self._random_state)
-        return given, rows, held, prepare
+        return given, rows, prepare
 
     def _encode_columns(self, rows: SemiSupervisedRows) -> tuple[SemiSupervisedRows, BatchCheck]:
         """Return rows as numbers, and what makes such rows of others.
@@ -404,11 +415,17 @@ class HedgeClipperClassifier(
         return raw if given.has_unlabeled else raw[:0]
 
     def _test_by_held_out(
-        self, held: HeldOutRows, raw: np.ndarray, given: SemiSupervisedRows, digest: int
+        self,
+        held: HeldOutRows,
+        raw: np.ndarray,
+        given: SemiSupervisedRows,
+        draw: HeldOutLabels,
+        digest: int,
     ) -> TestedPredictions:
         """Return what held-out labels tell, given raw predictions of the unlabeled rows.
 
-        ``digest`` is that of unlabeled and held-out rows together.
+        ``digest`` is that of unlabeled and held-out rows together. Labels whose draw is recorded
+        are a random sample, whatever rows look like.
         """
         predictor = self._predictor
         tested = predictor.raw_of(predictor.scorer.score(held.X, self.n_jobs))
@@ -417,19 +434,21 @@ class HedgeClipperClassifier(
         caveat = ""
         if given.weight_labeled is not None:
             caveat = WEIGHTED_LABELS
-        elif (
+        elif not draw.is_recorded and (
             self.shift_score_ > SHIFT_THRESHOLD
             or differ_in_rank(tested, raw)
             or differ_in_rank(own, others)
         ):
             caveat = SHIFTED_LABELS
+        predicted = self._classes_of(tested)
         return TestedPredictions.of(
-            self._classes_of(tested) != held.y,
+            predicted != held.y,
+            predicted,
             own,
-            others,
-            given.y_labeled,
+            unlabeled=(self._classes_of(raw), others),
+            labels=given.y_labeled,
+            draw=draw,
             n_unlabeled=self.n_unlabeled_,
-            predicted=self._classes_of(tested),
             caveat=caveat,
             digest=(digest - digest_rows(held.X)) % MODULUS,
         )
@@ -440,6 +459,7 @@ class HedgeClipperClassifier(
         codes: np.ndarray,
         raw: np.ndarray,
         given: SemiSupervisedRows,
+        draw: HeldOutLabels,
     ) -> TestedPredictions:
         """Return what labels tell that were used in the fit, too: folds are weighed without them.
 
@@ -453,6 +473,7 @@ class HedgeClipperClassifier(
             fold = replace(predictor, votes=votes)
             tested[test] = fold.raw_of(self._voters.labeled[rows[test]])
             centers.append(float(np.mean(fold.uncertainties(fold.raw_of(unlabeled)))))
+        rows, tested = rows[draw.can_test[rows]], tested[draw.can_test[rows]]
         y = self.classes_[codes[rows]]
         self._tested_rows = TestedRows(y, tested)
         own = scaled = predictor.uncertainties(tested)
@@ -462,13 +483,15 @@ class HedgeClipperClassifier(
             pairs = zip(raw.T, ranks.T, strict=True)
             same = np.column_stack([np.quantile(column, rank) for column, rank in pairs])
             scaled = predictor.uncertainties(same)
+        predicted = self._classes_of(tested)
         return TestedPredictions.of(
-            self._classes_of(tested) != y,
+            predicted != y,
+            predicted,
             scaled,
-            predictor.uncertainties(raw),
-            given.y_labeled,
+            unlabeled=(self._classes_of(raw), predictor.uncertainties(raw)),
+            labels=given.y_labeled,
+            draw=draw,
             n_unlabeled=self.n_unlabeled_,
-            predicted=self._classes_of(tested),
             own_uncertainties=own,
             center=float(np.mean(centers)) if centers and given.has_unlabeled else None,
             caveat=USED_LABELS,
@@ -482,11 +505,21 @@ class HedgeClipperClassifier(
         return rows
 
     def _hold_out_labels(
-        self, rows: SemiSupervisedRows, random_state: np.random.RandomState
-    ) -> tuple[SemiSupervisedRows, HeldOutRows | None]:
-        """Return the rows to fit to, and those to test by: None without a confidence_level."""
-        held = draw_held_out(rows.y_labeled.size, self.confidence_level, self.holdout, random_state)
-        return (rows, None) if held is None else hold_out_rows(rows, held, self._column_names)
+        self, rows: SemiSupervisedRows, sample: Sample | None
+    ) -> tuple[SemiSupervisedRows, HeldOutLabels, HeldOutRows | None]:
+        """Return the rows to fit to, the draw of test labels, and their rows, if there are any."""
+        draw = hold_out_labels(
+            rows.y_labeled.size,
+            rows.places,
+            sample,
+            confidence_level=self.confidence_level,
+            holdout=self.holdout,
+            random_state=self._random_state,
+        )
+        if draw.held is None:
+            return rows, draw, None
+        rows, held = hold_out_rows(rows, draw.held, self._column_names)
+        return rows, draw, held
 
     def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray, int]:
         """Return labels of rows, their uncertainties, and the digest of the rows."""

@@ -18,7 +18,16 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import assert_all_finite, check_array, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
-from hedgeclipper.io import as_classes, as_plain_array, as_source, is_in_memory, missing_labels
+from hedgeclipper.bounds.random_sample import Sample
+from hedgeclipper.io import (
+    as_classes,
+    as_plain_array,
+    as_source,
+    is_batched,
+    is_in_memory,
+    missing_labels,
+    split_target,
+)
 from hedgeclipper.io.arrays import stack_rows
 from hedgeclipper.io.messages import warn_user
 from hedgeclipper.sklearn_private import _check_sample_weight, _safe_indexing
@@ -189,6 +198,25 @@ def _and_rows(X: Any, more: Any, names: list[str] | None) -> Any:
         return append_rows(X, more, names)
     assert isinstance(X, RowBatches)
     return replace(X, more=more)
+
+
+def check_sampled_rows(
+    sample: Sample, X: Any, y: Any, X_unlabeled: Any = None, sample_weight: Any = None
+) -> None:
+    """Raise unless X are all rows that a sample was drawn from, in the same order."""
+    if not isinstance(sample, Sample):
+        raise TypeError(f"sample must be what draw_sample returns. Got {type(sample).__name__}.")
+    if X_unlabeled is not None or sample_weight is not None:
+        other = "sample_weight" if X_unlabeled is None else "X_unlabeled"
+        raise ValueError(
+            f"sample does not go with {other}. Pass all rows of the file as X, in its order, and "
+            "y with missing labels (None) where there is none."
+        )
+    if is_dask(X) or is_batched(X):
+        raise TypeError(
+            f"With a sample, X must be all rows of the file, in memory. Got {type(X).__name__}."
+        )
+    sample.check(split_target(X, y)[0])
 
 
 def checked_weights(sample_weight: Any, X: Any) -> np.ndarray:

@@ -33,6 +33,7 @@ from hedgeclipper.bounds.precision_recall import (
     precision_recall,
     segment_errors,
 )
+from hedgeclipper.bounds.random_sample import EXTENDED_SAMPLE, LABELED_AFTER
 from hedgeclipper.bounds.sequential import accept_rows_so_far, count_bounds_so_far, least_drawn
 from hedgeclipper.bounds.tested_predictions import differ_in_rank
 from hedgeclipper.bounds.whole_file import (
@@ -44,17 +45,9 @@ from hedgeclipper.bounds.whole_file import (
 )
 
 # why there is no guarantee
-LABELED_AFTER = (
-    "rows outside of the sample were labeled after the draw, so that the sample tells less of the "
-    "rows that are left; draw a new one"
-)
 SHIFTED_ROWS = (
     "checked rows differ from the others in uncertainty, so that they are no random sample, or "
     "their labels had a part in the predictions"
-)
-EXTENDED_SAMPLE = (
-    "rows were added to the sample after the first draw, which needs the sequential test from the "
-    "first look on"
 )
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.bounds.certificate import count_errors
+from hedgeclipper.bounds.certificate import STATED, count_errors
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.bounds.whole_file import (
     AcceptedRows,
@@ -26,7 +26,6 @@ from hedgeclipper.bounds.whole_file import (
     accept_rows_by_class,
     error_limit,
     least_tested,
-    order_by_uncertainty,
 )
 
 QUESTIONS = ("file", "automatic")
@@ -70,6 +69,10 @@ class AutoLabels:
         are.
     n_needed : int
         Smallest number of test labels that could prove ``max_error``; 0 if there are enough.
+    n_skipped : int
+        Rows of the sample that people could not decide: they count as wrong, and need review.
+    is_recorded : bool
+        Whether the draw of the test labels is recorded (`draw_sample`), or was only stated.
 
     Examples
     --------
@@ -83,7 +86,8 @@ class AutoLabels:
     2 of 3 rows need no review.
     If the other 1 is labeled by hand, at most 20% of all 8 labels are wrong:
     guaranteed with 95% confidence.
-    (Among the 2 at most 50.0%; always guessing no: 30.0%)
+    (Among the 2 at most 50.0%; always guessing no: 30.0%) That the labels are a random sample was
+    stated, not known.
     """
 
     labels: np.ndarray
@@ -102,6 +106,8 @@ class AutoLabels:
     n_errors: int
     n_tested: int
     n_needed: int
+    n_skipped: int = 0
+    is_recorded: bool = False
 
     @property
     def coverage(self) -> float:
@@ -134,8 +140,12 @@ class AutoLabels:
         notes = [f"Among the {n_sure:,} at most {self.automatic_error_upper:.1%}"]
         notes.append(f"always guessing {self.majority_class}: {self.baseline:.1%}")
         text = f"{n_sure:,} of {n_rows:,} rows need no review. {promise} ({'; '.join(notes)})"
+        if self.n_skipped:
+            text += f" {self.n_skipped:,} that nobody could decide count as wrong, and need review."
         if self.kind != "guarantee":
             text += f" It is no guarantee, since {self.reason}."
+        elif not self.is_recorded:
+            text += f" {STATED.capitalize()}."
         if self.is_trivial:
             text += (
                 f" Note that always guessing {self.majority_class} would be allowed, too: ask for "
@@ -214,14 +224,15 @@ def auto_labels(
         if isinstance(max_error, dict):
             raise ValueError("Limits per class go with among='file'. Got among='automatic'.")
         sure = rule.surest(max_error, confidence_level)
-        needs_review = uncertainties > sure.threshold
+        needs_review = (uncertainties > sure.threshold) | ~rule.is_open
         n_sure = int(np.sum(~needs_review))
         known = {"n_errors": sure.n_errors, "n_tested": sure.n_tested}
         upper, n_needed = sure.error_upper if n_sure else 0.0, sure.n_needed
         left = upper * n_sure
     else:
         accepted = accept_in_file(rule, max_error, confidence_level, labels)
-        needs_review = ~accepted.is_accepted[rule.wrong.size :]
+        needs_review = np.ones(labels.size, bool)
+        needs_review[rule.is_open] = ~accepted.is_accepted[~rule.is_tested]
         n_sure, left = int(np.sum(~needs_review)), accepted.errors_left
         known = {"n_errors": accepted.n_wrong, "n_tested": accepted.n_tested}
         upper = left / n_sure if n_sure else 0.0
@@ -244,6 +255,8 @@ def auto_labels(
         baseline=rule.baseline,
         majority_class=rule.majority_class,
         n_needed=n_needed,
+        n_skipped=rule.skipped.size,
+        is_recorded=rule.is_recorded,
         **known,
     )
 
@@ -254,19 +267,18 @@ def accept_in_file(
     confidence_level: float,
     labels: np.ndarray | None = None,
 ) -> AcceptedRows:
-    """Return which rows of the pool are accepted: test rows first, then the others.
+    """Return which rows of the pool are accepted, in its order (`TestedPredictions.in_pool`).
 
-    Predicted labels of the others are needed for limits per class alone.
+    Predicted labels of the unlabeled rows are needed for limits per class alone.
     """
-    pool = np.append(rule.uncertainties, rule.unlabeled_uncertainties)
-    order, tested = order_by_uncertainty(pool, rule.tie_seed), np.arange(rule.wrong.size)
-    delta = 1.0 - confidence_level
+    order, delta = rule.order_of_pool(), 1.0 - confidence_level
+    tested = np.arange(rule.wrong.size) if rule.places is None else rule.places
     if not isinstance(max_error, dict):
         limit = error_limit(max_error, rule.n_known_rows)
         return accept_rows(order, tested, rule.wrong, limit=limit, delta=delta)
     assert labels is not None
     assert rule.predicted is not None
-    predicted = np.concatenate([rule.predicted, labels])
+    predicted = rule.in_pool(rule.predicted, labels)
     limits = {
         name: error_limit(one, int(np.sum(predicted == name)))
         for name, one in max_error.items()
@@ -293,6 +305,6 @@ def needed_tests(
     rule: TestedPredictions, max_error: float | dict[Any, float], confidence_level: float
 ) -> int:
     """Return the smallest number of test labels that could prove the limit, or the smallest one."""
-    n_pool = rule.wrong.size + rule.unlabeled_uncertainties.size
+    n_pool = rule.is_tested.size
     one = min(max_error.values()) if isinstance(max_error, dict) else max_error
     return least_tested(n_pool, error_limit(one, rule.n_known_rows), 1.0 - confidence_level)

@@ -32,6 +32,8 @@ USED_LABELS = "its labels were used in the fit, too; a confidence_level holds so
 # in the spirit of Agresti and Coull, since errors that are rare may not show among few labels; a
 # quarter of what they add keeps the level on real votes
 MORE_ERRORS, MORE_LABELS = 0.5, 1.0
+# of a guarantee without the record of a sample
+STATED = "that the labels are a random sample was stated, not known"
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,6 +63,8 @@ class Certificate:
         Error of always predicting the most frequent class, by the labels.
     reason : str
         Why it is not a guarantee, where it is not.
+    is_recorded : bool
+        Whether the draw of the labels is recorded (`draw_sample`), or was only stated.
     """
 
     error: float | None
@@ -73,6 +77,7 @@ class Certificate:
     n_tested: int = 0
     baseline: float | None = None
     reason: str = ""
+    is_recorded: bool = False
 
     @property
     def is_guarantee(self) -> bool:
@@ -84,7 +89,8 @@ class Certificate:
 
         Examples
         --------
-        >>> found = Certificate(0.114, 0.142, 0.09, "guarantee", 0.95, 8000, 57, 500, 0.241)
+        >>> numbers = 0.95, 8000, 57, 500, 0.241
+        >>> found = Certificate(0.114, 0.142, 0.09, "guarantee", *numbers, is_recorded=True)
         >>> print(found.describe().replace(" (", "\n("))
         error at most 14.2% on the 8,000 unlabeled rows, guaranteed with 95% confidence
         (57 errors on 500 held-out labels; always the most frequent class: 24.1%)
@@ -104,6 +110,8 @@ class Certificate:
                 notes.append(f"no guarantee, since {self.reason}")
         if self.baseline is not None:
             notes.append(f"always the most frequent class: {self.baseline:.1%}")
+        if self.is_guarantee and not self.is_recorded:
+            notes.append(STATED)
         return f"{text} ({'; '.join(notes)})"
 
     def __str__(self) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
-from hedgeclipper.bounds.whole_file import allowed_errors, error_limit, order_by_uncertainty
+from hedgeclipper.bounds.whole_file import allowed_errors, error_limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,17 +82,16 @@ def make_plan(
     ([900, 730, 0], [1153, 998, 400])
     """
     n_tested, delta = rule.wrong.size, 1.0 - confidence_level
-    pool = np.append(rule.uncertainties, rule.unlabeled_uncertainties)
-    order = order_by_uncertainty(pool, rule.tie_seed)
-    is_tested = order < n_tested
+    order = rule.order_of_pool()
     # after how many untested rows each wrong test row comes, in the order of uncertainty
-    untested = np.cumsum(~is_tested)
-    wrong_at = untested[np.isin(order, np.flatnonzero(rule.wrong))]
+    untested = np.cumsum(~rule.is_tested[order])
+    none_wrong = np.zeros(rule.unlabeled_uncertainties.size, bool)
+    wrong_at = untested[rule.in_pool(rule.wrong, none_wrong)[order]]
     n_known, scale = int(untested[-1]), rule.n_unlabeled / max(int(untested[-1]), 1)
     limits = [error_limit(float(one), rule.n_known_rows) for one in max_errors]
 
     def by_hand(n_more: int) -> np.ndarray:
-        n_sample, n_pool = n_tested + n_more, max(pool.size, n_tested + n_more)
+        n_sample, n_pool = n_tested + n_more, max(order.size, n_tested + n_more)
         found = []
         for limit in limits:
             allowed = allowed_errors(n_pool, n_sample, limit, delta)

@@ -18,10 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.io.digests import digest_in_order
+from hedgeclipper.io.digests import digest_in_order, plain_numbers
 from hedgeclipper.io.frames import is_frame
 
 SAMPLE_STREAM = 0x5A3B
+# why there is no guarantee
+LABELED_AFTER = (
+    "rows outside of the sample were labeled after the draw, so that the sample tells less of the "
+    "rows that are left; draw a new one"
+)
+EXTENDED_SAMPLE = (
+    "rows were added to the sample after the first draw, which needs the sequential test from the "
+    "first look on"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +126,25 @@ class Sample:
                 "the rows as they were, or draw a new sample."
             )
 
+    def why_estimate(self, labeled: np.ndarray) -> str:
+        """Return why labels of these rows allow no guarantee by a fixed test; "" if they do.
+
+        Parameters
+        ----------
+        labeled : ndarray of int
+            All rows of the file that have a label. Those that the draw excluded must be among
+            them.
+        """
+        lost = np.setdiff1d(self.excluded, labeled)
+        if lost.size:
+            raise ValueError(
+                f"{lost.size:,} rows were left out of the draw since they had a label, and have "
+                f"none now, such as row {lost[0]}. Pass their labels, too, or draw a new sample."
+            )
+        if np.setdiff1d(labeled, np.append(self.rows, self.excluded)).size:
+            return LABELED_AFTER
+        return EXTENDED_SAMPLE if self.is_extended else ""
+
     def describe(self) -> str:
         """Return what was drawn from what, in one sentence."""
         pool = self.n_rows - self.excluded.size
@@ -188,6 +216,7 @@ def _count_rows(rows: Any) -> tuple[int, str]:
         return int(rows), ""
     if is_frame(rows):
         return int(rows.shape[0]), digest_in_order(rows)
+    rows = np.asarray(rows) if isinstance(rows, (list, tuple)) else rows
     if not hasattr(rows, "shape") or type(rows).__module__.startswith("dask"):
         raise TypeError(
             "rows must be an array, a sparse matrix, a frame of pandas, polars or Arrow, or the "
@@ -196,10 +225,7 @@ def _count_rows(rows: Any) -> tuple[int, str]:
         )
     matrix = rows if len(rows.shape) == 2 else np.asarray(rows).reshape(-1, 1)
     if matrix.dtype.kind not in "biuf":
-        raise TypeError(
-            "rows must hold numbers, or be a frame. Got an array of strings or objects. Pass a "
-            "frame, or the number of rows."
-        )
+        matrix = np.column_stack([plain_numbers(column.astype(object)) for column in matrix.T])
     return int(matrix.shape[0]), digest_in_order(matrix)
 
 

@@ -17,7 +17,7 @@ is said of these.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ from sklearn.utils import check_random_state
 
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.intervals import prediction_powered, proportion_bounds, wilson_bounds
+from hedgeclipper.bounds.random_sample import Sample
+from hedgeclipper.bounds.whole_file import order_by_uncertainty
 
 N_THRESHOLDS = 25
 # the first threshold has so many times the labels that could prove the bound without an error
@@ -45,6 +47,9 @@ SHIFTED_LABELS = "labeled and unlabeled rows differ, so that labels are no rando
 # thousand of their guarantees, and labels of the first or the easiest rows of a file have 1e-9
 SHIFT_LEVEL = 5e-4
 OTHER_ROWS = "these are not the unlabeled rows of the fit"
+OTHER_ORDER = (
+    "rows that nobody could decide are known by their place, and these are in another order"
+)
 SAMPLED_ROWS = "only a sample of the unlabeled rows of the fit is known; pass them as X"
 
 
@@ -75,6 +80,96 @@ def draw_held_out(
             "out: the error is then an estimate."
         )
     return np.sort(check_random_state(random_state).choice(n_labels, n_held, replace=False))
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutLabels:
+    """Which labels test predictions, and what is known of their draw.
+
+    Parameters
+    ----------
+    held : ndarray of int or None
+        Numbers of the held-out labels among all labels, in ascending order; None without any.
+    places : ndarray of int or None
+        Positions of the rows that test in the pool, in the order of the file: held-out labels,
+        then rows that nobody could decide. None if rows have no common order.
+    can_test : ndarray of bool of shape (n_labels,)
+        Which labels are a random sample; others were chosen, and train only.
+    skipped : ndarray of int
+        Unlabeled rows of the sample that nobody could decide, as positions among unlabeled rows.
+    skipped_tests : ndarray of int
+        Those of them that were drawn to test. They count as wrong.
+    is_recorded : bool
+        Whether the draw is recorded, or was only stated.
+    caveat : str
+        Why these labels do not allow a guarantee; "" if they do.
+    """
+
+    held: np.ndarray | None
+    places: np.ndarray | None
+    can_test: np.ndarray
+    skipped: np.ndarray
+    skipped_tests: np.ndarray
+    is_recorded: bool = False
+    caveat: str = ""
+
+
+def hold_out_labels(
+    n_labels: int,
+    rows: tuple[np.ndarray, np.ndarray] | None,
+    sample: Sample | None,
+    *,
+    confidence_level: float | None,
+    holdout: float | None,
+    random_state: Any,
+) -> HeldOutLabels:
+    """Return the labels to hold out: of all labels, or of a sample alone if there is a record.
+
+    Parameters
+    ----------
+    n_labels : int
+        Number of labels.
+    rows : tuple of ndarray or None
+        Numbers of the unlabeled and of the labeled rows in the file, both ascending; None if these
+        are not of one file.
+    sample : Sample or None
+        The record of a draw from this file.
+    confidence_level, holdout, random_state
+        As for `draw_held_out`.
+    """
+    nothing, known = np.zeros(0, np.int64), (confidence_level, holdout, random_state)
+    if sample is None:
+        held = draw_held_out(n_labels, *known)
+        places = None
+        if held is not None and rows is not None:
+            places = pool_places(rows[1][held], rows[0])
+        return HeldOutLabels(held, places, np.ones(n_labels, bool), nothing, nothing)
+    unlabeled, labeled = (nothing, np.arange(n_labels)) if rows is None else rows
+    caveat = sample.why_estimate(labeled)
+    drawn = draw_held_out(sample.n_drawn, *known)
+    tested = sample.rows if drawn is None else sample.rows[drawn]
+    skipped = np.flatnonzero(np.isin(unlabeled, sample.rows))
+    skipped_tests = np.flatnonzero(np.isin(unlabeled, tested))
+    can_test = np.isin(labeled, sample.rows)
+    if not can_test.any():
+        raise ValueError(f"None of the {sample.n_drawn:,} rows of the sample has a label.")
+    if drawn is None:
+        return HeldOutLabels(None, None, can_test, skipped, skipped_tests, True, caveat)
+    held = np.flatnonzero(np.isin(labeled, tested))
+    tests = np.append(labeled[held], unlabeled[skipped_tests])
+    places = pool_places(tests, np.delete(unlabeled, skipped))
+    return HeldOutLabels(held, places, can_test, skipped, skipped_tests, True, caveat)
+
+
+def pool_places(tested: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the positions of tested rows in the pool of these and others, in their file's order.
+
+    Examples
+    --------
+    >>> pool_places(np.array([7, 2]), np.array([1, 5, 9]))
+    array([3, 1])
+    """
+    return np.searchsorted(np.sort(np.append(tested, others)), tested)
 
 
 def differ_in_rank(tested: np.ndarray, unlabeled: np.ndarray) -> bool:
@@ -141,6 +236,14 @@ class TestedPredictions:
         Predicted labels of the tested rows.
     majority_class : object
         The most frequent class of the labels.
+    places : ndarray of int of shape (n_tested,) or None
+        Positions of the tested rows in the pool of these and the others, in the order of the file,
+        so that nothing depends on which rows test; None if they come first.
+    skipped : ndarray of int
+        Unlabeled rows that people could not decide. They need review, and are no part of the pool
+        unless they are among the tested rows, as wrong ones.
+    is_recorded : bool
+        Whether the draw of the tested rows is recorded, or was only stated.
     baseline : float
         Proportion of the labels that are not of the most frequent class.
     own_uncertainties : ndarray or None
@@ -167,22 +270,85 @@ class TestedPredictions:
     n_labeled: int = 0
     predicted: np.ndarray | None = None
     majority_class: Any = None
+    places: np.ndarray | None = None
+    skipped: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    is_recorded: bool = False
 
     @classmethod
     def of(
         cls,
         wrong: np.ndarray,
+        predicted: np.ndarray,
         uncertainties: np.ndarray,
-        unlabeled_uncertainties: np.ndarray,
+        *,
+        unlabeled: tuple[np.ndarray, np.ndarray],
         labels: np.ndarray,
+        draw: HeldOutLabels,
+        own_uncertainties: np.ndarray | None = None,
+        caveat: str = "",
         **known: Any,
     ) -> TestedPredictions:
-        """Return the rule, given all labels there are, for the baseline; other fields by name."""
-        known.setdefault("n_unlabeled", unlabeled_uncertainties.size)
-        classes, counts = np.unique(labels, return_counts=True)
-        known |= {"majority_class": classes.tolist()[counts.argmax()], "n_labeled": labels.size}
-        baseline = 1.0 - float(counts.max() / counts.sum())
-        return cls(wrong, uncertainties, unlabeled_uncertainties, baseline=baseline, **known)
+        """Return the rule, with rows of the draw that nobody could decide among the wrong ones.
+
+        ``unlabeled`` are predicted labels and uncertainties of the unlabeled rows, and ``labels``
+        all labels there are; other fields by name.
+        """
+        more, (their_labels, others) = draw.skipped_tests, unlabeled
+        known.setdefault("n_unlabeled", others.size)
+        classes, counts = np.unique(labels[draw.can_test], return_counts=True)
+        if own_uncertainties is not None:
+            own_uncertainties = np.append(own_uncertainties, others[more])
+        return cls(
+            np.append(wrong, np.ones(more.size, bool)),
+            np.append(uncertainties, others[more]),
+            others,
+            baseline=1.0 - float(counts.max() / counts.sum()),
+            majority_class=classes.tolist()[counts.argmax()],
+            n_labeled=labels.size,
+            predicted=np.append(predicted, their_labels[more]),
+            own_uncertainties=own_uncertainties,
+            places=draw.places,
+            skipped=draw.skipped,
+            is_recorded=draw.is_recorded,
+            caveat=caveat or draw.caveat,
+            **known,
+        )
+
+    @property
+    def is_open(self) -> np.ndarray:
+        """Which of the unlabeled rows are in the pool and were not drawn to test."""
+        found = np.ones(self.unlabeled_uncertainties.size, bool)
+        found[self.skipped] = False
+        return found
+
+    @property
+    def is_tested(self) -> np.ndarray:
+        """Which rows of the pool test."""
+        found = np.zeros(self.wrong.size + int(self.is_open.sum()), bool)
+        found[: self.wrong.size] = self.places is None
+        if self.places is not None:
+            found[self.places] = True
+        return found
+
+    def in_pool(self, tested: np.ndarray, unlabeled: np.ndarray) -> np.ndarray:
+        """Return values of tested and of unlabeled rows in the order of the pool."""
+        is_tested = self.is_tested
+        found = np.empty(is_tested.size, np.result_type(tested, unlabeled))
+        found[np.flatnonzero(is_tested) if self.places is None else self.places] = tested
+        found[~is_tested] = unlabeled[self.is_open]
+        return found
+
+    def order_of_pool(self) -> np.ndarray:
+        """Return the positions of the rows of the pool, the least uncertain first.
+
+        Rows in the order of their file have one order, whichever of them test. Others have no such
+        number, and equal ones are in another order for each sample of test rows: with one for all,
+        a file in which all errors come last, say, would show in it.
+        """
+        seed = 0 if self.places is not None else self.digest or 0
+        return order_by_uncertainty(
+            self.in_pool(self.uncertainties, self.unlabeled_uncertainties), seed
+        )
 
     @property
     def n_rows(self) -> int:
@@ -197,15 +363,6 @@ class TestedPredictions:
             return self.n_rows
         return round(self.n_rows * known / max(self.n_unlabeled, 1))
 
-    @property
-    def tie_seed(self) -> int:
-        """Seed of the order of rows of equal uncertainty: another one for each sample of test rows.
-
-        Rows have no number here that is the same whether they test or not. With one seed for all
-        samples an order of the file that tells errors, all of them at its end say, would show.
-        """
-        return self.digest or 0
-
     def certificate(self, confidence_level: float | None) -> Certificate:
         """Return what is known of the error on the unlabeled rows: a guarantee, or an estimate."""
         level = confidence_level or ESTIMATE_LEVEL
@@ -218,9 +375,12 @@ class TestedPredictions:
         if self.caveat:
             error, lower, upper = self._estimate(n_rows, (1.0 - level) / 2.0)
         else:
-            error = n_errors / n_tested
-            bounds = proportion_bounds(n_errors, n_tested, n_rows, 1.0 - level)
-            lower, upper = float(bounds[0]), float(bounds[1])
+            error, n_skipped = n_errors / n_tested, self.skipped.size
+            # rows that nobody could decide may all be wrong, or none
+            n_errors_known = np.array([max(n_errors - n_skipped, 0), n_errors])
+            bounds = proportion_bounds(n_errors_known, n_tested, n_rows - n_skipped, 1.0 - level)
+            rest = 1.0 - n_skipped / n_rows
+            lower, upper = rest * float(bounds[0][0]), rest * float(bounds[1][1]) + 1.0 - rest
         return Certificate(
             error=error,
             error_upper=min(upper, 1.0),
@@ -232,6 +392,7 @@ class TestedPredictions:
             n_tested=n_tested,
             baseline=self.baseline,
             reason=self.caveat,
+            is_recorded=self.is_recorded,
         )
 
     def _estimate(self, n_rows: float, delta: float) -> tuple[float, float, float]:
@@ -258,15 +419,22 @@ class TestedPredictions:
         if uncertainties is None:
             is_sample = self.unlabeled_uncertainties.size < self.n_unlabeled
             return self, self.caveat or (SAMPLED_ROWS if is_sample else "")
+        own = self.unlabeled_uncertainties
         is_known = uncertainties.size == self.n_unlabeled and digest == self.digest is not None
+        is_same = uncertainties.shape == own.shape and np.allclose(uncertainties, own, atol=1e-5)
         # rows that are not those of the fit are a file of their own
         rule = replace(
             self,
             unlabeled_uncertainties=uncertainties,
             n_unlabeled=uncertainties.size,
             n_labeled=self.n_labeled if is_known else 0,
+            places=self.places if is_known and is_same else None,
+            skipped=self.skipped if is_known and is_same else self.skipped[:0],
         )
-        return rule, self.caveat or ("" if is_known or not self.n_unlabeled else OTHER_ROWS)
+        reason = "" if is_known or not self.n_unlabeled else OTHER_ROWS
+        if is_known and self.skipped.size and not is_same:
+            reason = OTHER_ORDER
+        return rule, self.caveat or reason
 
     def surest(self, max_error: float, confidence_level: float) -> SureRows:
         """Return up to which uncertainty at most this proportion of the rows is wrong.
@@ -281,14 +449,15 @@ class TestedPredictions:
         first = max(n_needed, min(MARGIN * n_faultless, n_tested / 2)) / max(n_tested, 1)
         if n_tested == 0 or first > 1.0:
             return SureRows(-np.inf, 0.0, 1.0, 0, n_tested, n_needed=int(np.ceil(n_needed)))
-        pool = np.sort(np.concatenate([self.uncertainties, self.unlabeled_uncertainties]))
+        others = self.unlabeled_uncertainties[self.is_open]
+        pool = np.sort(np.concatenate([self.uncertainties, others]))
         thresholds = _thresholds(pool, first, n_needed / n_tested)
         below = self.uncertainties <= thresholds[:, None]
         tested, errors = below.sum(axis=1), (below & self.wrong).sum(axis=1)
         coverage, rows = tested / n_tested, np.full(thresholds.size, np.inf)
         if self.n_unlabeled:
-            coverage = np.mean(self.unlabeled_uncertainties <= thresholds[:, None], axis=1)
-            rows = np.rint(coverage * self.n_unlabeled)
+            coverage = np.mean(others <= thresholds[:, None], axis=1)
+            rows = np.rint(coverage * (self.n_unlabeled - self.skipped.size))
         _, upper = proportion_bounds(errors, tested, rows, delta)
         # what is proved is about the tested and the unlabeled rows up to the threshold together;
         # below all unlabeled rows the errors are known

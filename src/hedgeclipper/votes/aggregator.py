@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
 from hedgeclipper.base.inspection import SummaryMixin, contributions_of, store_games
+from hedgeclipper.base.semi_supervised import check_sampled_rows
 from hedgeclipper.bounds.certificate import ClassRates
-from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL, draw_held_out
+from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL, hold_out_labels
 from hedgeclipper.game.losses import row_maxima
 from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.messages import import_extra
@@ -143,7 +145,7 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, L, y, L_unlabeled=None):
+    def fit(self, L, y, L_unlabeled=None, *, sample=None):
         """Learn how much to trust each voter.
 
         Parameters
@@ -157,6 +159,11 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
             by number if rows have no names; so may a Series.
         L_unlabeled : like L, optional
             Votes on rows without gold labels.
+        sample : Sample, optional
+            The record of `draw_sample`, if gold labels are of rows that it has drawn from L: then L
+            are all rows, in their order. Gold labels of these rows are known to be a random sample,
+            and they alone test predictions. Others were chosen. A row of the sample without a label
+            is one that nobody could decide: it counts as wrong, and needs review.
 
         Returns
         -------
@@ -165,9 +172,18 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         self.__dict__.pop("_predictor", None)
         votes, others = self._read(L), None if L_unlabeled is None else self._read(L_unlabeled)
         gold = LabeledVotes.of(votes, y, others, self.abstain_label)
-        held = draw_held_out(
-            gold.codes.size, self.confidence_level, self.holdout, self.random_state
+        if sample is not None:
+            known = votes.n_rows if isinstance(L, (Votes, str, Path)) else L
+            check_sampled_rows(sample, known, None, L_unlabeled)
+        draw = hold_out_labels(
+            gold.codes.size,
+            (gold.unlabeled_rows[: None if gold.has_unlabeled else 0], gold.labeled_rows),
+            sample,
+            confidence_level=self.confidence_level,
+            holdout=self.holdout,
+            random_state=self.random_state,
         )
+        held = draw.held
         pool = gold if held is None else gold.hold_out(held)
         evidence = gather_evidence(pool, self.class_balance, self.random_state)
         is_shifted = warn_of_shift(evidence.labeled, evidence.unlabeled)
@@ -187,8 +203,9 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         if held is None:
             tested = predictor.moved(on_labeled, evidence.labeled)
         else:
-            is_shifted = is_shifted or certainty_differs(evidence)
-        self._tested, self._rates = check_rule(gold, held, evidence, tested, unlabeled, is_shifted)
+            # labels whose draw is recorded are a random sample, whatever votes look like
+            is_shifted = not draw.is_recorded and (is_shifted or certainty_differs(evidence))
+        self._tested, self._rates = check_rule(gold, draw, evidence, tested, unlabeled, is_shifted)
         self.certificate_ = self._tested.certificate(self.confidence_level)
         store_games(self, [game])
         self._constraints, self._predictor = constraints, predictor

@@ -35,6 +35,7 @@ from hedgeclipper.bounds.intervals import wilson_bounds
 from hedgeclipper.bounds.tested_predictions import (
     ONLY_HELD_OUT,
     SHIFTED_LABELS,
+    HeldOutLabels,
     TestedPredictions,
 )
 from hedgeclipper.game.equations import Game, WeightTerms
@@ -281,7 +282,7 @@ def solve_vote_game(
 
 def check_rule(
     gold: LabeledVotes,
-    held: np.ndarray | None,
+    draw: HeldOutLabels,
     evidence: Evidence,
     tested: np.ndarray,
     unlabeled: np.ndarray,
@@ -289,11 +290,15 @@ def check_rule(
 ) -> tuple[TestedPredictions, RateEvidence]:
     """Return the errors on labeled rows, and the uncertainty on these and on the unlabeled ones.
 
-    With them comes what labels and predictions tell of how often each class occurs. ``held`` are
-    the numbers of the held-out labels, ``tested`` the probabilities of their rows, or without such
-    labels those of all labeled rows, and ``unlabeled`` those of the unlabeled rows.
+    With them comes what labels and predictions tell of how often each class occurs. ``draw`` has
+    the held-out labels, ``tested`` the probabilities of their rows, or without such labels those of
+    all labeled rows, and ``unlabeled`` those of the unlabeled rows.
     """
-    numbers, caveat = np.arange(gold.codes.size) if held is None else held, USED_LABELS
+    held, caveat = draw.held, USED_LABELS
+    if held is None:  # labels that were chosen do not test
+        numbers, tested = np.flatnonzero(draw.can_test), tested[draw.can_test]
+    else:
+        numbers = held
     if held is not None:
         caveat = SHIFTED_LABELS if is_shifted else ""
         known = np.bincount(evidence.codes, minlength=evidence.balance.size)
@@ -302,20 +307,22 @@ def check_rule(
             caveat = ONLY_HELD_OUT
     unlabeled = unlabeled if gold.has_unlabeled else unlabeled[:0]
     mean = unlabeled.mean(axis=0) if len(unlabeled) else np.zeros(evidence.balance.size)
-    is_guarantee = held is not None and not is_shifted
+    # rates need all labels to be a random sample, those that the model has learned from, too
+    is_random = draw.can_test.all() and not draw.skipped.size and not draw.caveat
+    is_guarantee = held is not None and not is_shifted and bool(is_random)
     rates = RateEvidence(gold.codes, tested, numbers, mean, len(unlabeled), is_guarantee)
     predicted = most_probable(tested, evidence.balance)
     wrong = predicted != gold.codes[numbers]
     uncertainty, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
-    digest = digest_rows(gold.unlabeled.matrix)
     classes = gold.votes.classes
     checked = TestedPredictions.of(
         wrong,
+        classes[predicted],
         uncertainty,
-        others,
-        classes[gold.codes],
-        predicted=classes[predicted],
+        unlabeled=(classes[most_probable(unlabeled, evidence.balance)], others),
+        labels=classes[gold.codes],
+        draw=draw,
         caveat=caveat,
-        digest=digest,
+        digest=digest_rows(gold.unlabeled.matrix),
     )
     return checked, rates
