@@ -124,6 +124,7 @@ def some_labels(n_review=6, **changes):
         "n_errors": 1,
         "n_tested": 120,
         "n_needed": 0,
+        "is_recorded": True,
     }
     return AutoLabels(**(known | changes))
 
@@ -144,6 +145,9 @@ def test_sentences_say_what_is_known_of_the_file():
     guess = some_labels(kind="estimate", reason="rows differ", among="automatic").describe()
     assert "At most 5% of these and the 120 tested rows that are as certain are wrong" in guess
     assert guess.endswith("It is no guarantee, since rows differ.")
+    stated = some_labels(is_recorded=False, n_skipped=3).describe()
+    assert "3 that nobody could decide count as wrong, and need review." in stated
+    assert stated.endswith("That the labels are a random sample was stated, not known.")
     none = some_labels(10, n_needed=59, n_tested=20)
     assert str(none) == (
         "all 10 rows need review for at most 5% wrong: at least 59 random test labels are needed; "

@@ -4,11 +4,13 @@ from hedgeclipper import Certificate
 
 
 def test_it_is_described_in_one_sentence():
-    bound = Certificate(0.2, 0.31, 0.04, "guarantee", 0.9, 2000, 20, 100, 0.4)
+    bound = Certificate(0.2, 0.31, 0.04, "guarantee", 0.9, 2000, 20, 100, 0.4, is_recorded=True)
     assert bound.describe() == (
         "error at most 31.0% on the 2,000 unlabeled rows, guaranteed with 90% confidence "
         "(20 errors on 100 held-out labels; always the most frequent class: 40.0%)"
     )
+    stated = replace(bound, is_recorded=False, baseline=None).describe()
+    assert stated.endswith("labels; that the labels are a random sample was stated, not known)")
     guess = replace(bound, kind="estimate", baseline=None, n_unlabeled=0)
     assert (
         guess.describe()

@@ -120,7 +120,7 @@ def test_which_rows_of_a_table_test_changes_no_prediction(kind, monkeypatch):
         labeled = np.sort(np.append(fit, held))
         places = np.searchsorted(labeled, np.sort(held))
         monkeypatch.setattr(
-            "hedgeclipper.classifier.draw_held_out",
+            "hedgeclipper.bounds.tested_predictions.draw_held_out",
             lambda *_, places=places: places,
         )
         marked = np.where(np.isin(np.arange(N_ROWS), labeled), y, -1)
@@ -129,6 +129,8 @@ def test_which_rows_of_a_table_test_changes_no_prediction(kind, monkeypatch):
         assert models[-1].certificate_.n_errors == wrong.sum()
     ours, theirs = (model.predict_proba(X) for model in models)
     np.testing.assert_array_equal(ours, theirs)
+    one, two = (model.tested_predictions_.order_of_pool() for model in models)
+    np.testing.assert_array_equal(one, two)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -59,8 +59,7 @@ def test_changed_strings_are_recognized():
         ({"seed": -1}, "seed"),
         ({"excluded": [10]}, "Got row 10"),
         ({"excluded": [0.5]}, "positions"),
-        ({"rows": ["a", "b"]}, "Got list"),
-        ({"rows": np.array(["a", "b"])}, "must hold numbers"),
+        ({"rows": "rows.csv"}, "Got str"),
     ],
     ids=str,
 )
@@ -72,3 +71,11 @@ def test_bad_input(given, message):
 def test_a_sample_grows_only():
     with pytest.raises(ValueError, match="cannot become smaller"):
         draw_sample(10, 5).extended(4)
+
+
+def test_rows_of_strings_are_recognized():
+    rows = np.array([["a", "1"], ["b", "2"], ["c", "3"]])
+    sample = draw_sample(rows, 2)
+    sample.check(rows.tolist())
+    with pytest.raises(ValueError, match="order has changed"):
+        sample.check(rows[::-1])

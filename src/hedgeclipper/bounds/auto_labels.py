@@ -79,6 +79,7 @@ class AutoLabels:
     >>> labels, review = np.array(["no", "yes", "no"]), np.array([False, True, False])
     >>> rest = {"confidence_level": 0.95, "kind": "guarantee", "reason": "", "n_rows": 8}
     >>> more = {"baseline": 0.3, "majority_class": "no", "n_errors": 0, "n_tested": 2}
+    >>> more["is_recorded"] = True
     >>> upper = {"error_upper": 0.125, "automatic_error_upper": 0.5, "n_needed": 0}
     >>> order = np.array([1])
     >>> found = AutoLabels(labels, review, order, 0.2, "file", **rest, **upper, **more)
@@ -86,8 +87,7 @@ class AutoLabels:
     2 of 3 rows need no review.
     If the other 1 is labeled by hand, at most 20% of all 8 labels are wrong:
     guaranteed with 95% confidence.
-    (Among the 2 at most 50.0%; always guessing no: 30.0%) That the labels are a random sample was
-    stated, not known.
+    (Among the 2 at most 50.0%; always guessing no: 30.0%)
     """
 
     labels: np.ndarray

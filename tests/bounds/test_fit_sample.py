@@ -1,0 +1,142 @@
+"""Fits to labels whose draw is recorded: what tests, what trains, and rows nobody could decide."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from hedgeclipper import HedgeClipperClassifier, VoteAggregator, draw_sample
+from hedgeclipper.bounds.auto_labels import accept_in_file
+from hedgeclipper.bounds.tested_predictions import TestedPredictions, hold_out_labels, pool_places
+
+N_ROWS, CHOSEN = 600, np.arange(30)
+X, TRUTH = make_classification(N_ROWS, 6, flip_y=0.1, random_state=0)
+SAMPLE = draw_sample(X, 200, excluded=CHOSEN)
+VOTES = np.array([np.where(X[:, k] > 0, 1, 0) for k in range(6)]).T
+
+
+def labels(skipped=(), more=()):
+    found = np.full(N_ROWS, np.nan)
+    rows = np.concatenate([CHOSEN, SAMPLE.rows, np.asarray(more, int)])
+    found[rows] = TRUTH[rows]
+    found[SAMPLE.rows[list(skipped)]] = np.nan
+    return found
+
+
+def fitted(kind, y, sample, level=0.9):
+    if kind == "votes":
+        model = VoteAggregator(abstain_label=None, confidence_level=level, random_state=0)
+        return model.fit(VOTES, y, sample=sample)
+    model = HedgeClipperClassifier("trees", n_estimators=20, confidence_level=level, random_state=0)
+    return model.fit(X, y, sample=sample)
+
+
+def sample_of(kind, **changed):
+    return draw_sample(VOTES if kind == "votes" else X, 200, **{"excluded": CHOSEN, **changed})
+
+
+@pytest.mark.parametrize("kind", ["table", "votes"])
+@pytest.mark.parametrize("level", [0.9, None])
+def test_labels_of_the_sample_alone_test_and_the_certificate_knows_it(kind, level):
+    model = fitted(kind, labels(), sample_of(kind), level)
+    found = model.certificate_
+    assert (
+        found.n_tested == 100 if level else 150 < found.n_tested <= 200
+    )  # chosen labels do not test
+    assert found.is_recorded
+    assert "stated" not in found.describe() + model.auto_label(0.2).describe()
+    own = TRUTH[SAMPLE.rows]
+    assert found.baseline == 1 - max(own.mean(), 1 - own.mean())
+    y, plain = labels(), fitted(kind, labels(), None, 0.9)
+    assert plain.certificate_.n_tested == np.sum(~np.isnan(y)) // 2
+    assert plain.certificate_.describe().endswith("was stated, not known)")
+    if plain.auto_label(0.2).kind == "guarantee":
+        assert "was stated, not known" in plain.auto_label(0.2).describe()
+
+
+@pytest.mark.parametrize("kind", ["table", "votes"])
+def test_rows_that_nobody_could_decide_count_as_wrong_and_need_review(kind):
+    skipped = np.arange(0, 200, 10)
+    before, after = (fitted(kind, labels(own), sample_of(kind)) for own in ((), skipped))
+    assert after.certificate_.n_tested == 100
+    n_more = after.certificate_.n_errors - before.certificate_.n_errors
+    assert 0 < n_more <= skipped.size  # half of them test, and some were wrong before
+    found = after.auto_label(0.3)
+    review = np.zeros(N_ROWS, bool)
+    review[np.isnan(labels(skipped))] = found.needs_review
+    assert review[SAMPLE.rows[skipped]].all()
+    assert found.n_skipped == skipped.size
+    assert "20 that nobody could decide" in found.describe()
+    rows = (VOTES if kind == "votes" else X)[np.isnan(labels(skipped))]
+    assert after.auto_label(0.3, rows).kind == "guarantee"
+    assert "in another" in after.auto_label(0.3, rows[::-1]).reason
+
+
+def test_labels_after_the_draw_and_larger_samples_are_estimates():
+    model = fitted("table", labels(more=[500, 501, 502]), SAMPLE)
+    assert "labeled after the draw" in model.certificate_.reason
+    first = draw_sample(X, 50, excluded=CHOSEN)
+    model = fitted("table", labels(), first.extended(200))
+    assert "needs the sequential test" in model.auto_label(0.2).reason
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda y: (X[::-1], y, {"sample": SAMPLE}), "order has changed"),
+        (lambda y: (X[1:], y[1:], {"sample": SAMPLE}), "drawn from 600 rows. Got 599"),
+        (lambda y: (X, y, {"sample": SAMPLE.rows}), "must be what draw_sample returns"),
+        (lambda y: (X, y, {"sample": SAMPLE, "X_unlabeled": X}), "not go with X_unlabeled"),
+        (lambda y: (X, y, {"sample": SAMPLE, "sample_weight": y}), "not go with sample_weight"),
+        (lambda y: ("rows.csv", "y", {"sample": SAMPLE}), "in memory. Got str"),
+        (lambda y: (X, np.where(np.arange(600) < 7, np.nan, y), {"sample": SAMPLE}), "7 rows were"),
+        (lambda y: (X, np.where(np.arange(600) < 30, y, np.nan), {"sample": SAMPLE}), "None of"),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_with_a_sample_is_an_error(change, message):
+    rows, y, given = change(labels())
+    with pytest.raises((ValueError, TypeError), match=message):
+        HedgeClipperClassifier("trees", confidence_level=0.9).fit(rows, y, **given)
+
+
+def broken(rng, counts_skips):
+    """Return whether more rows are wrong than allowed, if people skip half of the wrong rows."""
+    n_rows, uncertain = 400, np.zeros(400)
+    wrong = rng.random(n_rows) < 0.22
+    undecided = wrong & (rng.random(n_rows) < 0.5)
+    sample = draw_sample(n_rows, 150, seed=int(rng.integers(1 << 30)))
+    decided = sample.rows[~undecided[sample.rows]]
+    labeled = np.sort(decided)
+    unlabeled = np.setdiff1d(np.arange(n_rows), labeled)
+    known = {"confidence_level": 0.9, "holdout": None, "random_state": int(rng.integers(1 << 30))}
+    if counts_skips:
+        draw = hold_out_labels(labeled.size, (unlabeled, labeled), sample, **known)
+    else:  # as if the rows that were skipped had never been drawn
+        draw = hold_out_labels(labeled.size, (unlabeled, labeled), None, **known)
+    test = labeled[draw.held]
+    rule = TestedPredictions.of(
+        wrong[test], np.zeros(test.size), uncertain[test], labels=np.zeros(labeled.size),
+        unlabeled=(np.zeros(unlabeled.size), uncertain[unlabeled]), draw=draw,
+    )  # fmt: skip
+    accepted = accept_in_file(rule, 0.15, 0.9).is_accepted[~rule.is_tested]
+    return np.sum(wrong[unlabeled[rule.is_open]] & accepted) > 0.15 * n_rows
+
+
+def test_skips_break_no_promise_unless_they_are_dropped():
+    rng, n_runs = np.random.default_rng(0), 400
+    counted, dropped = (
+        sum(broken(rng, own) for _ in range(n_runs)) / n_runs for own in (True, False)
+    )
+    assert counted <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / n_runs)
+    assert dropped > 0.3
+
+
+def test_which_rows_test_does_not_change_the_order_of_equal_rows():
+    rows, orders = np.arange(60), set()
+    for seed in range(5):
+        test = np.random.default_rng(seed).choice(rows, 12, replace=False)
+        places = pool_places(test, np.setdiff1d(rows, test))
+        known = {"n_unlabeled": 48, "baseline": 0.5, "places": places, "digest": seed}
+        rule = TestedPredictions(np.zeros(12, bool), np.zeros(12), np.zeros(48), **known)
+        assert np.array_equal(np.flatnonzero(rule.is_tested), np.sort(test))
+        orders.add(tuple(rule.order_of_pool()))
+    assert len(orders) == 1
