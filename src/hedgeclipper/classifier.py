@@ -277,7 +277,7 @@ class HedgeClipperClassifier(
         scores = scores_by_game(
             voters.labeled, sample.astype(float), codes, rows.weight_labeled, self._games()
         )
-        weighed = [weigh(own, voters.scorer.tree_sizes) for own in scores]
+        weighed = [weigh(own, voters.tree_sizes) for own in scores]
         self._store(voters, weighed, prepare)
         raw = self._store_labels(given, held, unlabeled)
         if held is None:
@@ -465,7 +465,7 @@ class HedgeClipperClassifier(
 
         ``codes`` are the classes of the labeled rows, and ``raw`` predictions of unlabeled ones.
         """
-        predictor, sizes = self._predictor, self._voters.scorer.tree_sizes
+        predictor, sizes = self._predictor, self._voters.tree_sizes
         rows = self._rows_without_their_labels(codes)
         tested, centers = np.empty((rows.size, predictor.n_games)), []
         folds = weigh_by_folds(scores, sizes) if rows.size else ()

@@ -1,5 +1,3 @@
-import os
-
 import numpy as np
 import pytest
 from joblib import cpu_count
@@ -12,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.base.threads import n_workers, own_jobs, run_jobs
+from hedgeclipper.base.threads import n_workers, one_thread
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 2)), np.arange(60) % 2
@@ -55,11 +53,11 @@ def test_never_more_workers_than_cores():
 
 def test_jobs_of_a_model_are_one_where_it_shares_the_cores_and_as_before_afterwards():
     model = make_pipeline(StandardScaler(), Counts(n_jobs=7))
-    with own_jobs(model, shares_cores=True):
+    with one_thread(model, shares_cores=True):
         assert model[-1].n_jobs == 1
-    with own_jobs(model, shares_cores=False):
+    with one_thread(model, shares_cores=False):
         assert model[-1].n_jobs == 7
-    with pytest.raises(RuntimeError), own_jobs(model, shares_cores=True):
+    with pytest.raises(RuntimeError), one_thread(model, shares_cores=True):
         raise RuntimeError
     assert model[-1].n_jobs == 7
 
@@ -67,22 +65,9 @@ def test_jobs_of_a_model_are_one_where_it_shares_the_cores_and_as_before_afterwa
 def test_none_is_left_where_it_means_one_job():
     linear = make_pipeline(StandardScaler(), LogisticRegression())
     other, many = make_pipeline(StandardScaler(), Counts()), RandomForestClassifier(n_jobs=2)
-    with own_jobs(linear, True), own_jobs(other, True), own_jobs(many, True):
+    with one_thread(linear, True), one_thread(other, True), one_thread(many, True):
         assert (linear[-1].n_jobs, other[-1].n_jobs, many.n_jobs) == (None, 1, 1)
     assert (linear[-1].n_jobs, other[-1].n_jobs, many.n_jobs) == (None, None, 2)
-
-
-def seen(number, shares_cores):
-    return number, os.getpid(), widest_pool(), shares_cores
-
-
-@pytest.mark.parametrize("options", [{}, {"prefer": "threads"}])
-def test_jobs_have_one_thread_each_in_order(options):
-    done = list(run_jobs(seen, ((k,) for k in range(5)), 2, **options))
-    assert [number for number, *_ in done] == list(range(5))
-    assert {(pool, shares) for *_, pool, shares in done} == {(1, n_workers(2) > 1)}
-    assert list(run_jobs(seen, [(0,)], None)) == [(0, os.getpid(), 1, False)]
-    assert widest_pool() == 2
 
 
 @pytest.mark.parametrize("is_fitted", [False, True])

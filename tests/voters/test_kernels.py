@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hedgeclipper.voters import kernels
+from hedgeclipper.voters import trees, views
 
 RNG = np.random.default_rng(0)
 LEAVES = RNG.integers(0, 7, (3, 50)).astype(np.uint16)
@@ -13,19 +13,19 @@ OFFSETS = np.array([0, 7, 14])
 
 def test_sum_leaf_scores():
     scores, ours = RNG.normal(size=21), np.empty(50)
-    kernels.sum_leaf_scores(LEAVES, OFFSETS, scores, ours)
+    trees.sum_leaf_scores(LEAVES, OFFSETS, scores, ours)
     np.testing.assert_allclose(ours, scores[LEAVES + OFFSETS[:, None]].sum(axis=0))
 
 
 def test_sum_unseen_scores():
     scores, ours, unseen = RNG.normal(size=21), np.empty(50), RNG.random((3, 50)) < 0.4
-    kernels.sum_unseen_scores(LEAVES, unseen, OFFSETS, scores, ours)
+    trees.sum_unseen_scores(LEAVES, unseen, OFFSETS, scores, ours)
     np.testing.assert_allclose(ours, (scores[LEAVES + OFFSETS[:, None]] * unseen).sum(axis=0))
 
 
 def test_add_to_leaves():
     rows, values, ours = np.array([3, 40, 7]), RNG.normal(size=3), np.zeros(21)
-    kernels.add_to_leaves(LEAVES, OFFSETS, rows, values, ours)
+    trees.add_to_leaves(LEAVES, OFFSETS, rows, values, ours)
     theirs = np.zeros(21)
     for tree in range(3):
         np.add.at(theirs, LEAVES[tree, rows] + OFFSETS[tree], values)
@@ -37,7 +37,7 @@ def test_split_rows(missing_left):
     values = RNG.normal(size=20).astype(np.float32)
     values[::4] = np.nan
     rows, out = RNG.permutation(20).astype(np.uint16), np.zeros(20, np.uint16)
-    border = kernels.split_rows(rows, 3, 17, values, np.float32(0.1), missing_left, out)
+    border = trees.split_rows(rows, 3, 17, values, np.float32(0.1), missing_left, out)
     part = rows[3:17]
     goes_left = np.where(np.isnan(values[part]), missing_left, values[part] <= np.float32(0.1))
     assert border == 3 + goes_left.sum()
@@ -49,7 +49,7 @@ def test_find_leaves_walks_a_small_tree():
     # column 0 <= 0.5 ? leaf 0 : (column 1 <= 2 ? leaf 1 : leaf 2)
     columns = np.array([[0.0, 1.0, 1.0, 0.5], [9.0, 1.0, 3.0, 9.0]], dtype=np.float32)
     out = np.empty((1, 4), np.uint16)
-    kernels.find_leaves(
+    trees.find_leaves(
         columns,
         np.array([0, 0, 1, 0, 0], np.int32),
         np.array([0.5, 0, 2.0, 0, 0], np.float32),
@@ -74,7 +74,7 @@ def test_project_rows(has_unit_rows):
     if has_unit_rows:
         fill, lowest, highest = np.zeros(5), np.full(5, -np.inf), np.full(5, np.inf)
     directions, offset, ours = RNG.normal(size=(5, 3)), RNG.normal(size=3), np.empty((20, 3))
-    kernels.project_rows(X, fill, lowest, highest, has_unit_rows, directions, offset, ours)
+    views.project_rows(X, fill, lowest, highest, has_unit_rows, directions, offset, ours)
     rows = np.clip(np.where(np.isnan(X), fill, X), lowest, highest)
     if has_unit_rows:
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -88,9 +88,9 @@ def test_project_sparse_rows():
     X[2], X[5, 3] = 0.0, np.nan
     directions, offset = RNG.normal(size=(9, 3)), np.zeros(3)
     rows, ours, theirs = sparse.csr_array(X), np.empty((20, 3)), np.empty((20, 3))
-    kernels.project_sparse_rows(rows.indptr, rows.indices, rows.data, directions, offset, ours)
+    views.project_sparse_rows(rows.indptr, rows.indices, rows.data, directions, offset, ours)
     ends = np.zeros(9), np.full(9, -np.inf), np.full(9, np.inf)
-    kernels.project_rows(X, *ends, True, directions, offset, theirs)
+    views.project_rows(X, *ends, True, directions, offset, theirs)
     np.testing.assert_array_equal(ours, theirs)
 
 
@@ -112,7 +112,7 @@ def ancestors(parent, node):
 def test_sum_up_nodes():
     parent, own = random_tree(30), RNG.normal(size=30)
     sums = own.copy()
-    kernels.sum_up_nodes(parent, sums)
+    trees.sum_up_nodes(parent, sums)
     theirs = np.zeros(30)
     for node in range(30):
         np.add.at(theirs, ancestors(parent, node), own[node])
@@ -124,7 +124,7 @@ def test_shrink_nodes(strength):
     """A sum along the path from the root."""
     parent, sizes, means = random_tree(30), RNG.integers(1, 20, 30) + 0.5, RNG.normal(size=30)
     ours = np.empty(30)
-    kernels.shrink_nodes(parent, sizes, means, strength, ours)
+    trees.shrink_nodes(parent, sizes, means, strength, ours)
     for node in range(30):
         *below, root = ancestors(parent, node)
         above = parent[below]

@@ -32,7 +32,7 @@ def test_trees_come_first_and_others_in_the_order_given():
     ]
     assert found.labeled.shape == (80, 5, 3)
     assert found.seconds.shape == (5,)
-    np.testing.assert_allclose(found.scorer.tree_sizes, [0.5, 0.25, 0.25])
+    np.testing.assert_allclose(found.tree_sizes, [0.5, 0.25, 0.25])
     options = {"n_trees": 12, "random_state": np.random.RandomState(0), "n_jobs": None}
     trees = fit_trees(X[:80], Y[:80], None, GAMES, X[80:], **options)
     np.testing.assert_array_equal(found.labeled[:, :3], trees.out_of_bag)
@@ -45,7 +45,7 @@ def test_trees_come_first_and_others_in_the_order_given():
 def test_without_trees_there_are_no_sizes_and_scores_are_out_of_fold():
     found = fitted(OWN)
     assert found.trees is None
-    assert found.scorer.tree_sizes.size == 0
+    assert found.tree_sizes.size == 0
     seed = np.random.RandomState(0).randint(np.iinfo(np.int32).max)
     theirs = fit_classifiers(OWN, ROWS, seed)
     np.testing.assert_array_equal(

@@ -32,8 +32,12 @@ from hedgeclipper.game.solution import GameSolution, Progress, describe
 from hedgeclipper.io import is_in_memory
 from hedgeclipper.paper.specialists import Specialists
 from hedgeclipper.sklearn_private import _safe_indexing
-from hedgeclipper.voters.kernels import add_to_leaves, sum_leaf_scores
-from hedgeclipper.voters.trees import ROWS_PER_BLOCK, PackedTrees
+from hedgeclipper.voters.trees import (
+    ROWS_PER_BLOCK,
+    PackedTrees,
+    add_to_leaves,
+    sum_leaf_scores,
+)
 
 ROWS_IN_BUFFER = 1 << 17
 

@@ -28,11 +28,12 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.semi_supervised import UNLABELED
-from hedgeclipper.base.threads import n_workers, own_jobs, run_jobs
+from hedgeclipper.base.threads import n_workers, one_thread
 from hedgeclipper.io.arrays import draw_rows, stack_rows
 from hedgeclipper.io.messages import warn_user
 from hedgeclipper.sklearn_private import _safe_indexing
@@ -82,7 +83,8 @@ def check_estimators(estimators: Any) -> list[tuple[str, Any]]:
     Names are checked by scikit-learn's ``_BaseComposition``.
     """
     if isinstance(estimators, str) and estimators in ("default", TREES):
-        return default_estimators()[: 1 if estimators == TREES else None]
+        names = DEFAULT_VOTERS if estimators == "default" else (TREES,)
+        return [(name, "default") for name in names]
     if not isinstance(estimators, list | tuple) or not all(
         isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str)
         for pair in estimators
@@ -121,16 +123,14 @@ def default_classifiers(
     docs/ablations.md tells what each contributes.
     """
     components = Components(random_state=seed).fit(X) if components is None else components
-
-    def linear(strength: float) -> LogisticRegression:
-        return LogisticRegression(C=strength, max_iter=1000)
-
+    columns: Any = make_pipeline(filler(), MaxAbsScaler()) if sparse.issparse(X) else None
+    columns = columns or QuantileColumns()
     makers: dict[str, Callable[[], Any]] = {
-        "linear": lambda: make_pipeline(FrozenEstimator(_scaled_columns(X)), linear(0.1)),
-        "components": lambda: make_pipeline(FrozenEstimator(components), linear(0.1)),
+        "linear": lambda: make_pipeline(FrozenEstimator(columns.fit(X)), _linear(C=0.1)),
+        "components": lambda: make_pipeline(FrozenEstimator(components), _linear(C=0.1)),
         "class_means": lambda: make_pipeline(FrozenEstimator(components), NearestCentroid()),
         "kernel": lambda: make_pipeline(
-            FrozenEstimator(_kernel(X, components, seed)), linear(10.0)
+            FrozenEstimator(_kernel(X, components, seed)), _linear(C=10.0)
         ),
         "boosting": lambda: make_pipeline(
             filler(),
@@ -140,9 +140,7 @@ def default_classifiers(
     return {name: makers[name]() for name in names}
 
 
-def _scaled_columns(X: Any) -> Any:
-    own = make_pipeline(filler(), MaxAbsScaler()) if sparse.issparse(X) else QuantileColumns()
-    return own.fit(X)
+_linear = partial(LogisticRegression, max_iter=1000)
 
 
 @np.errstate(divide="ignore", invalid="ignore")  # rows that are all alike
@@ -241,14 +239,15 @@ def fit_classifiers(
 
 def _run_fits(calls: Sequence[tuple], n_jobs: int | None) -> Iterator[tuple]:
     """Yield what `_attempt` returns: fits are run here while they are quick, else in processes."""
-    started, run = time.process_time(), partial(_attempt, shares_cores=n_workers(n_jobs) > 1)
-    n_done = 0
+    n_jobs, n_done, started = n_workers(n_jobs), 0, time.process_time()
+    attempt = partial(_attempt, shares_cores=n_jobs > 1)
     with threadpool_limits(1):
         while n_done < len(calls) and time.process_time() - started < SECONDS_TO_START:
-            yield run(*calls[n_done])
+            yield attempt(*calls[n_done])
             n_done += 1
-    if n_done < len(calls):
-        yield from run_jobs(_attempt, calls[n_done:], n_jobs, return_as="generator_unordered")
+        if n_done < len(calls):
+            parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+            yield from parallel(delayed(attempt)(*call) for call in calls[n_done:])
 
 
 def choose_folds(codes: np.ndarray, seed: int) -> list[Fold]:
@@ -288,7 +287,7 @@ def _attempt(
     started, found, message = time.perf_counter(), None, ""
     try:
         model = clone(estimator)
-        with own_jobs(model, shares_cores), warnings.catch_warnings():
+        with one_thread(model, shares_cores), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of a fold would point to no line of the user
             labels = rows.labels
             if not isinstance(model, FrozenEstimator):
@@ -333,17 +332,14 @@ def fit_to_labels(model: Any, rows: LabeledRows, train: np.ndarray) -> np.ndarra
     return codes
 
 
-def classifier_scores(
-    estimator: Any, X: Any, labels: Any, *, shares_cores: bool = False
-) -> np.ndarray:
+def classifier_scores(estimator: Any, X: Any, labels: Any) -> np.ndarray:
     """Return a fitted classifier's scores of rows, one column per game.
 
     Probabilities where it has them; else its decision function, squashed to (0, 1) class by class;
     else 1 for the class it predicts. A class that it does not know gets 0. Of two classes only the
     second has a column.
 
-    ``labels`` are those of all classes as the estimator knows them, and ``shares_cores`` tells
-    whether other voters score rows at the same time.
+    ``labels`` are those of all classes as the estimator knows them.
 
     Examples
     --------
@@ -362,8 +358,7 @@ def classifier_scores(
         )
     scores = np.zeros((X.shape[0], labels.size))
     if X.shape[0]:
-        with own_jobs(estimator, shares_cores):
-            scores[:, [code_of[label] for label in own.tolist()]] = _own_scores(estimator, X, own)
+        scores[:, [code_of[label] for label in own.tolist()]] = _own_scores(estimator, X, own)
     if not np.isfinite(scores).all():
         n_bad = np.count_nonzero(~np.isfinite(scores).all(axis=1))
         raise ValueError(

@@ -21,7 +21,16 @@ from hedgeclipper.base.semi_supervised import ShiftWarning
 from hedgeclipper.base.threads import map_in_threads, n_workers
 from hedgeclipper.io.arrays import MAX_SEED, draw_rows, is_array, stack_rows
 from hedgeclipper.io.messages import warn_user
-from hedgeclipper.voters.trees import PackedTrees, TreeSplits, leaf_proportions, pack_trees
+from hedgeclipper.voters.trees import (
+    ROWS_PER_BLOCK,
+    PackedTrees,
+    TreeSplits,
+    leaf_proportions,
+    pack_trees,
+    shrink_nodes,
+    sum_leaf_scores,
+    sum_unseen_scores,
+)
 from hedgeclipper.voters.views import Components
 
 # trees are grown so many at a time that their number times labels and classes is at most this
@@ -68,13 +77,11 @@ class TreeScorer:
 
     def score(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return mean leaf values of rows as float32, shape (n_samples, n_groups, n_games)."""
-        size = min(group.trees.n_block_rows for group in self.groups)
-        blocks = (X[start : start + size] for start in range(0, max(X.shape[0], 1), size))
+        starts = range(0, max(X.shape[0], 1), ROWS_PER_BLOCK)
+        blocks = (X[start : start + ROWS_PER_BLOCK] for start in starts)
         return np.concatenate(list(map_in_threads(self._score_block, blocks, n_jobs)))
 
     def _score_block(self, X: Any) -> np.ndarray:
-        from hedgeclipper.voters.kernels import sum_leaf_scores
-
         sums = np.empty((len(self.groups), self.groups[0].leaf_values.shape[0], X.shape[0]))
         views = see(X, self.components)
         for group, own in zip(self.groups, sums, strict=True):
@@ -162,9 +169,11 @@ def fit_trees(
     n_jobs : int or None
         Threads.
     """
-    components = _fit_components(X, X_unlabeled, random_state)
-    views = see(X, components)
-    grown = _grow(views, codes, weights, n_trees, random_state, n_jobs)
+    components, seed = None, random_state.randint(MAX_SEED)
+    if X.shape[1] > 2:  # else components would add nothing
+        rows = X if X_unlabeled is None else stack_rows(X, X_unlabeled)
+        components = Components(random_state=seed).fit(rows)
+    grown = _grow(see(X, components), codes, weights, n_trees, random_state, n_jobs)
     groups, strengths, scores = [], [], []
     for one in grown:
         strength, values, own = _shrink_leaves(one, codes, games, weights)
@@ -173,16 +182,6 @@ def fit_trees(
         scores.append(own)
     scorer = TreeScorer(groups, components)
     return FittedTrees(scorer, grown, np.array(strengths), np.stack(scores, axis=1))
-
-
-def _fit_components(
-    X: Any, X_unlabeled: Any | None, random_state: np.random.RandomState
-) -> Components | None:
-    seed = random_state.randint(np.iinfo(np.int32).max)
-    if X.shape[1] < 3:  # components would add nothing
-        return None
-    rows = X if X_unlabeled is None else stack_rows(X, X_unlabeled)
-    return Components(random_state=seed).fit(rows)
 
 
 def _grow(
@@ -306,8 +305,6 @@ def shrink(trees: PackedTrees, values: np.ndarray, strengths: np.ndarray) -> np.
     array([[0.  , 1.  ],
            [0.25, 0.75]])
     """
-    from hedgeclipper.voters.kernels import shrink_nodes
-
     means, sizes = trees.means_and_sizes(values)
     out = np.empty((strengths.size, values.size))
     for number, strength in enumerate(strengths):
@@ -343,8 +340,6 @@ def score_unseen(group: GrownGroup, values: np.ndarray) -> np.ndarray:
     would score too low, so the class proportions in the samples of these trees are replaced by
     those in the samples of all trees.
     """
-    from hedgeclipper.voters.kernels import sum_unseen_scores
-
     trees, unseen = group.trees, group.unseen
     sums, n_unseen = np.empty(unseen.shape[1]), unseen.sum(axis=0)
     sum_unseen_scores(group.leaves, unseen, trees.offsets, values, sums)
@@ -367,12 +362,22 @@ def check_shift(fitted: FittedTrees, some: Any | None, n_jobs: int | None) -> fl
     if some is None:
         return 0.0
     some = draw_rows(some, ROWS_FOR_SHIFT, np.random.RandomState(0))
-    scores, views = [], see(some, fitted.scorer.components)
+    scores: list[float] = []
+    views = see(some, fitted.scorer.components)
     for group in fitted.grown:
         unlabeled = group.trees.apply(views[group.view], n_jobs)
         for tree, n_leaves in enumerate(group.trees.n_leaves):
-            rows = group.leaves[tree, group.unseen[tree]]
-            scores += _shift_of_tree(rows, unlabeled[tree], n_leaves)
+            labeled = group.leaves[tree, group.unseen[tree]]
+            pair = labeled, unlabeled[tree]
+            found = np.array([np.bincount(own, minlength=n_leaves) for own in pair])
+            large = found.sum(axis=0) >= 5
+            cells = np.column_stack([found[:, large], found[:, ~large].sum(axis=1)])
+            cells = cells[:, cells.sum(axis=0) > 0]
+            degrees = cells.shape[1] - 1
+            if degrees > 0 and labeled.size > 0:
+                ratio = np.sqrt(some.shape[0] / labeled.size)
+                chi_square = np.sum((ratio * cells[0] - cells[1] / ratio) ** 2 / cells.sum(axis=0))
+                scores.append((chi_square - degrees) / np.sqrt(2.0 * degrees))
     score = float(np.median(scores)) if scores else 0.0
     if score > SHIFT_THRESHOLD:
         warn_user(
@@ -382,17 +387,3 @@ def check_shift(fitted: FittedTrees, some: Any | None, n_jobs: int | None) -> fl
             ShiftWarning,
         )
     return score
-
-
-def _shift_of_tree(labeled: np.ndarray, unlabeled: np.ndarray, n_leaves: int) -> list[float]:
-    """Return the statistic of one tree, given leaf numbers of rows; none if it says nothing."""
-    found = np.array([np.bincount(own, minlength=n_leaves) for own in (labeled, unlabeled)])
-    large = found.sum(axis=0) >= 5
-    cells = np.column_stack([found[:, large], found[:, ~large].sum(axis=1)])
-    cells = cells[:, cells.sum(axis=0) > 0]
-    degrees = cells.shape[1] - 1
-    if degrees < 1 or labeled.size == 0:
-        return []
-    ratio = np.sqrt(unlabeled.size / labeled.size)
-    statistic = np.sum((ratio * cells[0] - cells[1] / ratio) ** 2 / cells.sum(axis=0))
-    return [float((statistic - degrees) / np.sqrt(2.0 * degrees))]

@@ -1,7 +1,9 @@
 """Trees of scikit-learn as flat arrays, and which leaf of each tree a row falls into.
 
 Leaf numbers are counted from 0 in each tree and stored by tree, shape (trees, rows), in two bytes
-each where they fit. A kernel of our own walks all rows of a block down a tree together.
+each where they fit: the scores of one tree then stay in the nearest cache while the rows of a block
+go by. Numba kernels are at the end. They know arrays only, the caller allocates, and all of them
+release the interpreter's lock, so that blocks of rows can run side by side.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 
 from hedgeclipper.base.threads import map_in_threads
@@ -57,16 +60,8 @@ class PackedTrees:
         """Number of the node that each leaf is, shape (all leaves,)."""
         return np.flatnonzero(self.left < 0)
 
-    @property
-    def n_block_rows(self) -> int:
-        """How many rows fit a block of features that stays in the cache."""
-        size = BYTES_PER_BLOCK // (4 * max(1, self.used.size))
-        return int(np.clip(size, 1024, ROWS_PER_BLOCK))
-
     def means_and_sizes(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and number of the training rows in each node, given the mean in each leaf."""
-        from hedgeclipper.voters.kernels import sum_up_nodes
-
         sums, sizes = np.zeros((2, self.parent.size))
         sums[self.leaf_nodes], sizes[self.leaf_nodes] = values * self.leaf_sizes, self.leaf_sizes
         sum_up_nodes(self.parent, sums)
@@ -114,7 +109,8 @@ class PackedTrees:
         """Return the leaf numbers of all rows of X, shape (n_trees, n_samples)."""
         dtype = np.uint16 if self.n_leaves.max(initial=1) <= 1 << 16 else np.uint32
         out = np.empty((self.n_trees, X.shape[0]), dtype)
-        size = self.n_block_rows
+        # as many as fit a block of features that stays in the cache
+        size = int(np.clip(BYTES_PER_BLOCK // (4 * max(1, self.used.size)), 1024, ROWS_PER_BLOCK))
         slices = (slice(start, start + size) for start in range(0, X.shape[0], size))
         for _ in map_in_threads(lambda rows: self._walk(X[rows], out[:, rows]), slices, n_jobs):
             pass
@@ -122,8 +118,6 @@ class PackedTrees:
 
     def _walk(self, X: Any, out: np.ndarray) -> None:
         """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
-        from hedgeclipper.voters.kernels import find_leaves
-
         used = X if self.used.size == X.shape[1] else X[:, self.used]
         used = used.toarray() if sparse.issparse(used) else used
         columns = np.ascontiguousarray(used.T, dtype=np.float32)
@@ -179,10 +173,14 @@ def pack_trees(trees: Sequence[Any]) -> PackedTrees:
     parent, inner = np.full(starts[-1], -1, dtype=np.int32), np.flatnonzero(~is_leaf)
     parent[left[inner]] = parent[right[inner]] = inner
     leaf = np.concatenate([np.cumsum(part.left < 0) - 1 for part in parts])
+    # the largest float32 not above: x <= it and x <= threshold agree for every float32
+    threshold = np.concatenate([part.threshold for part in parts])
+    rounded = threshold.astype(np.float32)
+    below = np.nextafter(rounded, np.float32(-np.inf))
     return PackedTrees(
         used=used,
         feature=feature.astype(np.int32),
-        threshold=_round_down(np.concatenate([part.threshold for part in parts])),
+        threshold=np.where(rounded.astype(np.float64) > threshold, below, rounded),
         left=left,
         right=right,
         parent=parent,
@@ -204,8 +202,131 @@ def leaf_proportions(trees: Sequence[Any]) -> sparse.csc_array:
     return sparse.csc_array(np.concatenate([own.value[own.children_left < 0, 0] for own in parts]))
 
 
-def _round_down(threshold: np.ndarray) -> np.ndarray:
-    """Return the largest float32 not above: x <= it and x <= threshold agree for every float32."""
-    rounded = threshold.astype(np.float32)
-    below = np.nextafter(rounded, np.float32(-np.inf))
-    return np.where(rounded.astype(np.float64) > threshold, below, rounded)
+@njit(cache=True, nogil=True)
+def split_rows(rows, first, last, values, cut, missing_left, out):
+    """Put rows[first:last] into out[first:last], those that go left first; return the border.
+
+    rows, out (rows,) uint16; values (rows,) float32, one feature of all rows. A row goes right
+    where its value is larger than the cut, and where it is NaN unless missing_left. Left ones are
+    written from the front and right ones from the back, both always, so that there is no branch to
+    guess; unsigned counters save the check for negative indices.
+    """
+    front, back, one = np.uintp(first), np.uintp(last - 1), np.uintp(1)
+    if missing_left:
+        for k in range(np.uintp(first), np.uintp(last)):
+            row = rows[k]
+            goes_right = np.uintp(values[row] > cut)
+            out[front] = row
+            out[back] = row
+            front += one - goes_right
+            back -= goes_right
+    else:
+        for k in range(np.uintp(first), np.uintp(last)):
+            row = rows[k]
+            goes_left = np.uintp(values[row] <= cut)
+            out[front] = row
+            out[back] = row
+            front += goes_left
+            back -= one - goes_left
+    return np.int64(front)
+
+
+@njit(cache=True, nogil=True)
+def push(stack, height, node, first, last, side):
+    """Write a row (node, first, last, side) on top of the stack and return the new height."""
+    stack[height, 0], stack[height, 1] = node, first
+    stack[height, 2], stack[height, 3] = last, side
+    return height + 1
+
+
+@njit(cache=True, nogil=True)
+def find_leaves(columns, feature, threshold, left, right, missing_left, leaf, roots, depth, out):
+    """out[t, i] = number of the leaf that row i reaches in tree t.
+
+    columns (features, rows) float32, at most 65,536 rows; feature, threshold, left, right,
+    missing_left, leaf (nodes of all trees,); roots (trees,); depth, that of the deepest tree; out
+    (trees, rows). left < 0 marks a leaf. All rows go down a tree together: a node splits its
+    stretch of a list of rows in two and puts both on a stack of (node, first, last, which list).
+    """
+    n_rows = columns.shape[1]
+    lists = np.empty((2, n_rows), np.uint16)
+    stack = np.empty((depth + 2, 4), np.int64)
+    for tree in range(roots.shape[0]):
+        lists[0] = np.arange(n_rows)
+        height = push(stack, 0, roots[tree], 0, n_rows, 0)
+        while height > 0:
+            height -= 1
+            node, first, last, side = stack[height]
+            if left[node] < 0:
+                for k in range(first, last):
+                    out[tree, lists[side, k]] = leaf[node]
+                continue
+            values, cut, nan_left = columns[feature[node]], threshold[node], missing_left[node]
+            border = split_rows(lists[side], first, last, values, cut, nan_left, lists[1 - side])
+            if border > first:
+                height = push(stack, height, left[node], first, border, 1 - side)
+            if border < last:
+                height = push(stack, height, right[node], border, last, 1 - side)
+
+
+@njit(cache=True, nogil=True)
+def sum_leaf_scores(leaves, offsets, scores, out):
+    """out[i] = sum over the trees t of scores[offsets[t] + leaves[t, i]].
+
+    leaves (trees, rows), offsets (trees,), scores (leaves of all trees,), out (rows,).
+    """
+    out[:] = 0.0
+    for tree in range(leaves.shape[0]):
+        own = scores[offsets[tree] :]
+        for row in range(leaves.shape[1]):
+            out[row] += own[leaves[tree, row]]
+
+
+@njit(cache=True, nogil=True)
+def sum_unseen_scores(leaves, unseen, offsets, scores, out):
+    """The same over the trees t with unseen[t, i], of shape (trees, rows)."""
+    out[:] = 0.0
+    for tree in range(leaves.shape[0]):
+        own = scores[offsets[tree] :]
+        for row in range(leaves.shape[1]):
+            if unseen[tree, row]:
+                out[row] += own[leaves[tree, row]]
+
+
+@njit(cache=True, nogil=True)
+def add_to_leaves(leaves, offsets, rows, values, out):
+    """out[offsets[t] + leaves[t, rows[k]]] += values[k], for all trees t and all k.
+
+    leaves (trees, rows), offsets (trees,), rows and values (k,), out (leaves of all trees,).
+    """
+    for tree in range(leaves.shape[0]):
+        own = out[offsets[tree] :]
+        for k in range(rows.shape[0]):
+            own[leaves[tree, rows[k]]] += values[k]
+
+
+@njit(cache=True, nogil=True)
+def sum_up_nodes(parent, sums):
+    """Add the sums of all nodes to those of the nodes above them.
+
+    parent, sums (nodes,): the number of each node's parent, smaller than its own, -1 for a root.
+    """
+    for node in range(parent.shape[0] - 1, -1, -1):
+        if parent[node] >= 0:
+            sums[parent[node]] += sums[node]
+
+
+@njit(cache=True, nogil=True)
+def shrink_nodes(parent, sizes, means, strength, out):
+    """out[v] = out[u] + (means[v] - means[u]) / (1 + strength / sizes[u]), u the parent of v.
+
+    parent, sizes, means, out (nodes,). Roots have their means.
+    """
+    for node in range(parent.shape[0]):
+        above = parent[node]
+        if above < 0:
+            out[node] = means[node]
+        else:
+            step = means[node] - means[above]
+            total = sizes[above] + strength
+            out[node] = out[above] + (step * sizes[above] / total if total > 0.0 else 0.0)

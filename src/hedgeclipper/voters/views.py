@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -101,8 +102,6 @@ class Components(TransformerMixin, BaseEstimator):
         ndarray of shape (n_samples, n_components)
             In float64: products of float32 would depend on the rows beside a row.
         """
-        from hedgeclipper.voters.kernels import project_rows, project_sparse_rows
-
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, ensure_min_samples=0, **_CHECKS)
         out = np.empty((X.shape[0], self.offset_.size))
@@ -216,3 +215,57 @@ def _normal_scores(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def filler(strategy: str = "mean") -> SimpleImputer:
     """Return an imputer of missing values that keeps empty columns."""
     return SimpleImputer(strategy=strategy, keep_empty_features=True)
+
+
+@njit(cache=True, nogil=True)
+def project_rows(X, fill, lowest, highest, has_unit_rows, directions, offset, out):
+    """out[i] = offset + sum over columns f of x[f] directions[f], x the row i, filled and cut.
+
+    X (rows, columns) float32; fill, lowest, highest (columns,); directions (columns, components);
+    offset (components,); out (rows, components). The row is divided by its length if has_unit_rows.
+    Sums go over columns in order, so that no row depends on the others.
+    """
+    sums = np.empty(offset.shape[0])
+    for row in range(X.shape[0]):
+        scale = 1.0
+        if has_unit_rows:
+            length = 0.0
+            for column in range(X.shape[1]):
+                x = float(X[row, column])
+                if not np.isnan(x):
+                    length += x * x
+            scale = 1.0 / np.sqrt(length) if length > 0.0 else 1.0
+        sums[:] = offset
+        for column in range(X.shape[1]):
+            x = float(X[row, column])
+            x = fill[column] if np.isnan(x) else x
+            x = scale * min(max(x, lowest[column]), highest[column])
+            if x != 0.0:
+                own = directions[column]
+                for k in range(sums.shape[0]):
+                    sums[k] += x * own[k]
+        out[row] = sums
+
+
+@njit(cache=True, nogil=True)
+def project_sparse_rows(indptr, indices, data, directions, offset, out):
+    """The same for rows in CSR form that are divided by their lengths; NaN counts as 0.
+
+    indptr (rows + 1,), indices and data (entries,), indices ascending in each row.
+    """
+    sums = np.empty(offset.shape[0])
+    for row in range(indptr.shape[0] - 1):
+        length = 0.0
+        for place in range(indptr[row], indptr[row + 1]):
+            x = float(data[place])
+            if not np.isnan(x):
+                length += x * x
+        scale = 1.0 / np.sqrt(length) if length > 0.0 else 1.0
+        sums[:] = offset
+        for place in range(indptr[row], indptr[row + 1]):
+            x = scale * float(data[place])
+            if not np.isnan(x):
+                own = directions[indices[place]]
+                for k in range(sums.shape[0]):
+                    sums[k] += x * own[k]
+        out[row] = sums

@@ -14,11 +14,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, RowSlices, is_dask
-from hedgeclipper.base.threads import run_jobs
+from hedgeclipper.base.semi_supervised import (
+    ROWS_PER_SLICE,
+    BatchCheck,
+    RowBatches,
+    RowSlices,
+    is_dask,
+)
+from hedgeclipper.base.threads import map_in_threads, n_workers, one_thread
 from hedgeclipper.io.arrays import MAX_SEED, Draw, draw_rows, merge_draws, stack_rows, tag_rows
 from hedgeclipper.io.digests import MODULUS, digest_rows
+from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.voters.classifiers import (
     TREES,
     LabeledRows,
@@ -51,42 +59,41 @@ class VoterScorer:
         groups = [] if self.trees is None else [group.name for group in self.trees.groups]
         return [*groups, *self.classifiers]
 
-    @property
-    def tree_sizes(self) -> np.ndarray:
-        """Each group's part of all trees; empty without trees."""
-        return np.empty(0) if self.trees is None else self.trees.sizes
-
     def score(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return scores of rows, shape (n_samples, n_voters, n_games), of about 0 to 1."""
-        blocks = RowSlices(X) if X.shape[0] else [X]
-        return np.concatenate([self._score_block(block, n_jobs) for block in blocks])
+        scores = []
+        for start in range(0, max(X.shape[0], 1), ROWS_PER_SLICE):
+            block = _safe_indexing(X, slice(start, start + ROWS_PER_SLICE))
+            parts = [] if self.trees is None else [self.trees.score(block, n_jobs)]
+            score = partial(self._score_by_one, block, n_workers(n_jobs) > 1)
+            with threadpool_limits(1):  # of BLAS there is one limit for all threads
+                found = list(map_in_threads(score, self.classifiers, n_jobs))
+            parts += [own[:, None].astype(np.float32) for own in found]
+            scores.append(np.concatenate(parts, axis=1))
+        return np.concatenate(scores)
 
-    def _score_block(self, X: Any, n_jobs: int | None) -> np.ndarray:
-        calls = [(name, one, X, self.labels[name]) for name, one in self.classifiers.items()]
-        parts = [] if self.trees is None else [self.trees.score(X, n_jobs)]
-        if calls:
-            found = run_jobs(_score, calls, n_jobs, prefer="threads")
-            parts.append(np.stack(list(found), axis=1).astype(np.float32))
-        return np.concatenate(parts, axis=1)
-
-
-def _score(name: str, *arguments: Any, shares_cores: bool) -> np.ndarray:
-    try:
-        return classifier_scores(*arguments, shares_cores=shares_cores)
-    except ValueError as error:
-        raise ValueError(f"Voter {name!r} cannot score these rows: {error}.") from error
+    def _score_by_one(self, X: Any, shares_cores: bool, name: str) -> np.ndarray:
+        """Return scores by the classifier of this name, which may share the cores with others."""
+        one = self.classifiers[name]
+        try:
+            with one_thread(one, shares_cores):
+                return classifier_scores(one, X, self.labels[name])
+        except ValueError as error:
+            raise ValueError(f"Voter {name!r} cannot score these rows: {error}.") from error
 
 
 @dataclass(frozen=True, eq=False)
 class FittedVoters:
     """Voters, and their scores of the labeled rows without the use of the row's own label.
 
-    ``seconds`` is the time that each voter's fits took, that of all trees for each group.
+    ``tree_sizes`` are each group's part of all trees, empty without trees, and ``seconds`` is the
+    time that each voter's fits took, that of all trees for each group.
     """
 
     scorer: VoterScorer
     labeled: np.ndarray  # (n_labeled, n_voters, n_games): NaN where a row has no such score
     trees: FittedTrees | None
+    tree_sizes: np.ndarray  # (n_groups,)
     seconds: np.ndarray  # (n_voters,)
 
 
@@ -118,7 +125,7 @@ def fit_voters(
     """
     plan = dict(estimators)
     trees, seconds, parts = None, [], []
-    if _is_default(plan.get(TREES)):
+    if isinstance(plan.get(TREES), str):  # "default", and no classifier of that name
         del plan[TREES]
         started = time.perf_counter()
         trees = fit_trees(
@@ -152,11 +159,8 @@ def fit_voters(
         {one.name: one.estimator for one in fitted},
         {one.name: one.labels for one in fitted},
     )
-    return FittedVoters(scorer, np.concatenate(parts, axis=1), trees, np.array(seconds))
-
-
-def _is_default(estimator: Any) -> bool:
-    return isinstance(estimator, str) and estimator == "default"
+    sizes = np.empty(0) if trees is None else trees.scorer.sizes
+    return FittedVoters(scorer, np.concatenate(parts, axis=1), trees, sizes, np.array(seconds))
 
 
 def _fill_in(
@@ -168,10 +172,11 @@ def _fill_in(
 ) -> dict[str, Any]:
     """Return the plan with classifiers in place of the word "default"."""
     has_few_labels = rows.codes.size <= 2 * rows.n_classes
-    if has_few_labels and _is_default(plan.get("class_means")) and (trees or len(plan) > 1):
+    names = [name for name, one in plan.items() if isinstance(one, str)]
+    if has_few_labels and "class_means" in names and (trees or len(plan) > 1):
         # folds of one label of each class do not show the spread within classes
         plan = {name: one for name, one in plan.items() if name != "class_means"}
-    names = [name for name, one in plan.items() if _is_default(one)]
+        names.remove("class_means")
     if not names:
         return plan
     sample = rows.X
