@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state, get_tags
 from hedgeclipper.base.column_checks import notes_on_numbers
 from hedgeclipper.base.columns import ColumnEncoder, ColumnScale, needs_encoding, warn_of_columns
 from hedgeclipper.base.evaluation import AutoLabelMixin
-from hedgeclipper.base.inspection import SummaryMixin, store_games
+from hedgeclipper.base.inspection import SummaryMixin
 from hedgeclipper.base.predictions import (
     TablePredictor,
     warn_of_never_predicted,
@@ -40,11 +40,12 @@ from hedgeclipper.bounds.tested_predictions import (
     differ_in_rank,
     hold_out_labels,
 )
+from hedgeclipper.game.solution import store_games
 from hedgeclipper.io import is_frame, is_in_memory, split_target
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.digests import MODULUS, digest_rows
 from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition
-from hedgeclipper.table_inspection import TableInspectionMixin, TestedRows, describe_voters
+from hedgeclipper.table_inspection import TableInspectionMixin, TestedRows
 from hedgeclipper.voters.classifiers import LabeledRows, check_estimators
 from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD, check_shift
 from hedgeclipper.voters.voters import FittedVoters, UnlabeledScores, fit_voters, score_unlabeled
@@ -272,6 +273,7 @@ class HedgeClipperClassifier(
             prepare=name_columns,
             names=self._column_names,
             n_jobs=self.n_jobs,
+            with_digest=held is not None,
         )
         sample = unlabeled.sample if rows.has_unlabeled else self._reuse(voters, unlabeled)
         scores = scores_by_game(
@@ -388,7 +390,7 @@ class HedgeClipperClassifier(
         """Store what predicts new rows, and the results of the games."""
         scorer = voters.scorer
         self._voters, self._seconds = voters, voters.seconds
-        self._voter_columns = [describe_voters(one) for one in found]
+        self._voter_columns = [one.describe() for one in found]
         self._predictor = TablePredictor(scorer, [one.vote for one in found], prepare, self._costs)
         self.voter_names_ = np.array(scorer.names, dtype=object)
         self.weights_ = np.array([one.vote.weights for one in found])

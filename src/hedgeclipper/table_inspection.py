@@ -9,19 +9,16 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan
 from hedgeclipper.base.evaluation import evaluate_predictions, placements
-from hedgeclipper.base.inspection import contributions_of
 from hedgeclipper.io import split_target
 from hedgeclipper.io.messages import import_extra
 from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.voters.classifiers import LabeledRows
 from hedgeclipper.voters.tree_groups import FittedTrees, fit_trees, see
 from hedgeclipper.voters.voters import FittedVoters
-from hedgeclipper.weighing import WeighedVoters
 
 # columns are shuffled so often, and once where there are more of them than this
 N_SHUFFLES, COLUMNS_TO_REPEAT = 3, 100
@@ -256,36 +253,6 @@ class TableInspectionMixin:
     def _contributions(self) -> tuple[list[str], np.ndarray]:
         by_game = [columns["contribution"] for columns in self._voter_columns]
         return self._predictor.scorer.names, np.max(by_game, axis=0)
-
-
-def describe_voters(found: WeighedVoters) -> dict[str, np.ndarray]:
-    """Return columns of ``voter_summary``, one entry for each voter."""
-    votes, weights = found.votes, found.vote.weights
-    has_both = votes.is_positive.any() and not votes.is_positive.all()
-    aucs = [
-        float(roc_auc_score(votes.is_positive, own)) if has_both else np.nan
-        for own in votes.labeled.T
-    ]
-    return {
-        "weight": weights,
-        "correlation": found.label_correlations,
-        "standard_error": found.errors,
-        "auc": np.array(aucs),
-        "agreement": _agreement(votes.unlabeled),
-        "contribution": contributions_of(weights * votes.unlabeled.std(axis=0)),
-    }
-
-
-def _agreement(votes: np.ndarray) -> np.ndarray:
-    """Return the correlation of each voter's votes with the mean vote of the others."""
-    n_voters = votes.shape[1]
-    if n_voters == 1:
-        return np.full(1, np.nan)
-    centered = votes - votes.mean(axis=0)
-    others = (centered.sum(axis=1, keepdims=True) - centered) / (n_voters - 1)
-    sizes = np.sqrt((centered**2).sum(axis=0) * (others**2).sum(axis=0))
-    together = (centered * others).sum(axis=0)
-    return np.divide(together, sizes, out=np.zeros(n_voters), where=sizes > 0)
 
 
 def _probabilities(scores: np.ndarray) -> np.ndarray:

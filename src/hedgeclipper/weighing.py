@@ -35,6 +35,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, logit
+from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.game.equations import Game, WeightTerms
@@ -148,15 +149,12 @@ class Calibration:
         """Return one that has seen both readings of unlabeled rows, and no label."""
         center, spread = float(mean_log_odds.mean()), float(votes.std())
         scale = float(mean_log_odds.std()) / spread if spread > 1e-9 else 1.0
-        return cls(center, float(votes.mean()), scale, intercept=center)
-
-    def scores(self, mean_log_odds: np.ndarray, votes: np.ndarray) -> np.ndarray:
-        """Return the mean of both readings, around 0."""
-        return (mean_log_odds - self.center + self.vote_scale * (votes - self.vote_center)) / 2.0
+        return cls(center, float(votes.mean()), scale)
 
     def log_odds(self, mean_log_odds: np.ndarray, votes: np.ndarray) -> np.ndarray:
-        """Return the log-odds of the positive class."""
-        return self.slope * self.scores(mean_log_odds, votes) + self.intercept
+        """Return the log-odds of the positive class; without a line the mean of both readings."""
+        vote = self.vote_scale * (votes - self.vote_center)
+        return self.slope * (mean_log_odds - self.center + vote) / 2.0 + self.intercept
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,11 +205,6 @@ class VoterScores:
     weights: np.ndarray
     unlabeled: np.ndarray
 
-    def take(self, labeled: np.ndarray, unlabeled: np.ndarray) -> VoterScores:
-        """Return the scores of some labeled and some unlabeled rows, given their numbers."""
-        known = self.labeled[labeled], self.is_positive[labeled], self.weights[labeled]
-        return VoterScores(*known, self.unlabeled[unlabeled])
-
     @property
     def n_rare(self) -> int:
         """Number of labels of the rarer class."""
@@ -233,6 +226,30 @@ class WeighedVoters:
     anchor: np.ndarray
     game: GameSolution
     votes: VoterScores
+
+    def describe(self) -> dict[str, np.ndarray]:
+        """Return columns of ``voter_summary``, one entry for each voter."""
+        votes, weights = self.votes, self.vote.weights
+        has_both = votes.is_positive.any() and not votes.is_positive.all()
+        aucs = [
+            float(roc_auc_score(votes.is_positive, own)) if has_both else np.nan
+            for own in votes.labeled.T
+        ]
+        # agreement: the correlation of each voter's votes with the mean vote of the others
+        centered = votes.unlabeled - votes.unlabeled.mean(axis=0)
+        others = centered.sum(axis=1, keepdims=True) - centered
+        sizes = np.sqrt((centered**2).sum(axis=0) * (others**2).sum(axis=0))
+        together, nothing = (centered * others).sum(axis=0), np.zeros(weights.size)
+        agreement = np.divide(together, sizes, out=nothing, where=sizes > 0)
+        spreads = np.abs(weights * votes.unlabeled.std(axis=0))
+        return {
+            "weight": weights,
+            "correlation": self.label_correlations,
+            "standard_error": self.errors,
+            "auc": np.array(aucs),
+            "agreement": agreement if weights.size > 1 else np.full(1, np.nan),
+            "contribution": spreads / max(spreads.sum(), TINY),
+        }
 
 
 def scores_by_game(
@@ -296,11 +313,11 @@ def weigh(scores: VoterScores, tree_sizes: np.ndarray) -> WeighedVoters:
         for own, made in ((scores.labeled, labeled), (scores.unlabeled, unlabeled))
     ]
     calibration = Calibration.of(*readings[1])
+    line = 1.0, calibration.center
     if scores.n_rare >= 2:  # who scores the only label of a class has seen none of the class
-        centered = calibration.scores(*readings[0])
+        centered = calibration.log_odds(*readings[0])
         line = fit_line(centered, scores.is_positive, scores.weights, calibration.center)
-        calibration = replace(calibration, slope=line[0], intercept=line[1])
-    vote = WeightedVote(scales, weights, calibration)
+    vote = WeightedVote(scales, weights, replace(calibration, slope=line[0], intercept=line[1]))
     return WeighedVoters(vote, b, errors, anchor, game, votes)
 
 
@@ -320,7 +337,10 @@ def weigh_by_folds(
     unlabeled = np.stack([own.unlabeled[some] for own in scores], axis=2)
     for number in range(min(N_WEIGHT_FOLDS, n_labeled)):
         train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        votes = [weigh(own.take(train, some), tree_sizes).vote for own in scores]
+        votes = []
+        for game, own in enumerate(scores):
+            known = own.labeled[train], own.is_positive[train], own.weights[train]
+            votes.append(weigh(VoterScores(*known, unlabeled[:, :, game]), tree_sizes).vote)
         yield test, votes, unlabeled
 
 
@@ -389,16 +409,13 @@ def solve_weights(votes: VoterScores, anchor: np.ndarray, b: np.ndarray) -> Game
     voters = VoteArray(votes.unlabeled)
     lower = -np.inf if has_free_signs else 0.0
     terms = WeightTerms.of(voters.coverage, b, ridge=ridge, anchor=scale * anchor, lower=lower)
-    setting = Game(voters, terms, resolve_loss("square"))
-
-    def solve(correlations: np.ndarray) -> GameSolution:
-        linear_term = voters.coverage * np.clip(correlations, -1.0, 1.0)
+    setting, solution = Game(voters, terms, resolve_loss("square")), None
+    for _ in range(1 + N_CORRECTIONS):
+        corrected = b if solution is None else b + _sampling_correction(votes, solution)
+        linear_term = voters.coverage * np.clip(corrected, -1.0, 1.0)
         game = replace(setting, terms=replace(terms, linear_term=linear_term))
-        return play(game, Progress(TOL, MAX_ITER), "batch")
-
-    solution = solve(b)
-    for _ in range(N_CORRECTIONS):
-        solution = solve(b + _sampling_correction(votes, solution))
+        solution = play(game, Progress(TOL, MAX_ITER), "batch")
+    assert solution is not None
     return solution
 
 

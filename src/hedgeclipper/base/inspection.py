@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -11,18 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
-from hedgeclipper.game.solution import Solution
 from hedgeclipper.sklearn_private import _is_fitted
 
 MOST_CLASSES = 5
-
-
-def store_games(estimator: Any, games: Sequence[Solution]) -> None:
-    """Store the results that all estimators have, in arrays with an entry for each game."""
-    estimator.slack_ = np.array([game.slack for game in games])
-    estimator.duality_gap_ = np.array([game.duality_gap for game in games])
-    estimator.n_iter_ = np.array([game.n_iter for game in games])
-    estimator.stop_reason_ = np.array([game.stop_reason for game in games])
 
 
 def contributions_of(sizes: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ are a `Contradiction`; every solution tells whether its own weights are one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -260,3 +261,11 @@ def describe(game: Game, progress: Progress, stop_reason: str) -> GameSolution:
         contradiction=find_contradiction(game, theta, best.mean_size),
         loss=game.loss,
     )
+
+
+def store_games(estimator: Any, games: Sequence[Solution]) -> None:
+    """Store the results that all estimators have, in arrays with an entry for each game."""
+    estimator.slack_ = np.array([game.slack for game in games])
+    estimator.duality_gap_ = np.array([game.duality_gap for game in games])
+    estimator.n_iter_ = np.array([game.n_iter for game in games])
+    estimator.stop_reason_ = np.array([game.stop_reason for game in games])

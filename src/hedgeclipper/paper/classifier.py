@@ -10,11 +10,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.inspection import store_games
 from hedgeclipper.base.predictions import TablePredictor
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_dask
 from hedgeclipper.base.table_classifier import NO_UNLABELED_ROWS, TableClassifier
-from hedgeclipper.game.solution import GameSolution
+from hedgeclipper.game.solution import GameSolution, store_games
 from hedgeclipper.io import is_in_memory
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.messages import warn_user

@@ -193,7 +193,7 @@ class UnlabeledScores:
     n_rows: int
     positions: np.ndarray  # (n_sampled,): of the sampled rows among all, in ascending order
     sample: np.ndarray  # (n_sampled, n_voters, n_games)
-    digest: int  # of all rows (`digests.digest_rows`)
+    digest: int = 0  # of all rows (`digests.digest_rows`), if it was asked for
     of_all: np.ndarray | None = None  # (n_rows, n_voters, n_games)
 
 
@@ -206,6 +206,7 @@ def score_unlabeled(
     prepare: Callable[[Any], Any] | None = None,
     names: Any = None,
     n_jobs: int | None = None,
+    with_digest: bool = True,
 ) -> UnlabeledScores:
     """Return the scores of unlabeled rows.
 
@@ -226,7 +227,7 @@ def score_unlabeled(
         scores = scorer.score(batch if prepare is None else prepare(batch), n_jobs)
         drawn = merge_draws(drawn, tag_rows(seed, n_rows, scores), ROWS_IN_GAME)
         n_rows += scores.shape[0]
-        digest = (digest + digest_rows(batch)) % MODULUS
+        digest = (digest + digest_rows(batch)) % MODULUS if with_digest else 0
         if rows is not X:
             parts.append(scores)
     assert drawn is not None
