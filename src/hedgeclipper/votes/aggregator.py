@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
 from hedgeclipper.base.inspection import SummaryMixin, contributions_of
 from hedgeclipper.base.semi_supervised import check_sampled_rows
-from hedgeclipper.game.solution import store_games
 from hedgeclipper.bounds.certificate import ClassRates
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL, hold_out_labels
 from hedgeclipper.game.losses import row_maxima
