@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hedgeclipper.bounds.random_sample import Sample, draw_sample
     from hedgeclipper.classifier import HedgeClipperClassifier
     from hedgeclipper.game.solution import Contradiction, GameSolution
-    from hedgeclipper.game.solve import UnboundedGameWarning, solve_game
+    from hedgeclipper.game.solve import solve_game
     from hedgeclipper.labeling.loop import LabelingLoop
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.report.displays import PlanDisplay
@@ -50,7 +50,6 @@ _HOME = {
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
     "LabelingLoop": "labeling.loop",
-    "UnboundedGameWarning": "game.solve",
     "solve_game": "game.solve",
     "Audit": "bounds.audit_answers",
     "audit": "bounds.audit",
@@ -97,7 +96,6 @@ __all__ = [
     "Sample",
     "SemiSupervisedSplit",
     "ShiftWarning",
-    "UnboundedGameWarning",
     "VoteAggregator",
     "Votes",
     "audit",

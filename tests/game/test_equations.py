@@ -88,4 +88,3 @@ def test_without_box_or_anchor_the_minimum_runs_away():
     terms = WeightTerms(one, zero, zero, zero, zero, infinite)
     assert terms.minimum(np.array([0.5])) == -np.inf
     assert terms.minimum(np.array([1.5])) == 0.0
-    assert terms.within(4.0).minimum(np.array([0.5])) == -2.0

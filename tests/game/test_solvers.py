@@ -8,7 +8,6 @@ from hedgeclipper.game.solution import Progress
 from hedgeclipper.game.solve import set_up_game
 from hedgeclipper.game.solvers import (
     SplitWeights,
-    runs_away,
     solve_batch,
     solve_exact,
 )
@@ -46,15 +45,6 @@ def test_unreachable_tolerance_ends_at_rounding_instead_of_looping(loss):
     assert reason == ("converged" if progress.gap == 0 else "stalled")
     assert progress.gap <= 1e-6
     assert progress.n_iter < 10_000
-
-
-def test_runs_away_only_along_a_contradiction():
-    votes = np.array([[1.0, -1.0]] * 3)
-    game = set_up_game(votes, [0.3, 0.3], cap=None)
-    both, one = game.evaluate(np.ones(2), 0.1), game.evaluate(np.array([1.0, 0.0]), 0.1)
-    assert runs_away(game, both)
-    assert not runs_away(game, one)
-    assert not runs_away(set_up_game(votes, [0.3, 0.3], cap=None, ridge=1.0), both)
 
 
 def test_split_weights_go_there_and_back():

@@ -22,7 +22,7 @@ smoothing (a sum over rows) and the gap due to the weights (a sum over voters).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -104,14 +104,6 @@ class WeightTerms:
             return -np.inf
         return self.value(theta) + float(gradient @ theta)
 
-    def within(self, reach: float) -> WeightTerms:
-        """Return the same terms with infinite sides of the box brought in to ``reach``."""
-        return replace(
-            self,
-            lower=np.where(np.isinf(self.lower), -reach, self.lower),
-            upper=np.where(np.isinf(self.upper), reach, self.upper),
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class Game:
@@ -132,12 +124,6 @@ class Game:
         if self.baseline is None:
             return self.unlabeled_weight * float(self.loss.potential(np.zeros(1))[0])
         return self.unlabeled_weight * self.baseline
-
-    @property
-    def is_boxed(self) -> bool:
-        """Whether the dual is finite for every z: a box or an anchor for each voter."""
-        boxed = np.isfinite(self.terms.lower) & np.isfinite(self.terms.upper)
-        return bool(np.all(boxed | (self.terms.curvature > 0)))
 
     def evaluate(self, theta: np.ndarray, eps: float) -> Evaluation:
         """Take one pass over the rows and return both sides of the game at theta."""

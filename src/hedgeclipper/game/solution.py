@@ -1,8 +1,5 @@
 """Where a solver stands, when to stop, and the solution of a game where it stops.
 
-Without a cap and a ridge there is no lower bound unless labels z meet every constraint to the
-last digit. What is reported then is the bound over weights up to ``REACH``.
-
 Labels z with the given correlations exist if and only if no weights theta (>= 0 for one-sided
 bounds) break sum c_i b_i theta_i - sum c_i eps_i abs(theta_i) <= mean abs(m_j). Weights that do
 are a `Contradiction`; every solution tells whether its own weights are one.
@@ -21,7 +18,6 @@ from hedgeclipper.game.losses import BinaryLoss
 from hedgeclipper.game.specialists import as_vote_matrix
 
 FIRST_WIDTH = 0.3
-REACH = 1000.0
 
 
 @dataclass
@@ -68,10 +64,6 @@ class Progress:
         if evaluation.primal < self.primal:
             self.primal, self.best = evaluation.primal, evaluation
         self.dual = max(self.dual, evaluation.dual)
-
-    def restart(self) -> None:
-        """Forget both sides, since the game has changed, but not the number of passes."""
-        self.primal, self.dual, self.eps = np.inf, -np.inf, FIRST_WIDTH
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,13 +125,11 @@ class Solution:
     objective : float
         The slack and the anchor's term: what was minimized.
     duality_gap : float
-        The objective is at most this much above its minimum; over weights up to 1000 where there is
-        neither a cap nor a ridge, and infinite if the problem is unbounded.
+        The objective is at most this much above its minimum.
     n_iter : int
         Passes of the solver over the rows; the first check of the votes is not counted.
-    stop_reason : {"converged", "exact", "max_iter", "stalled", "unbounded", "at_reach"}
-        Why the solver stopped. "unbounded" and "at_reach" need a cap or a ridge: the slack has no
-        minimum, or it lies at weights beyond 1000.
+    stop_reason : {"converged", "exact", "max_iter", "stalled"}
+        Why the solver stopped; "stalled" where rounding errors leave a gap.
     """
 
     weights: np.ndarray
@@ -241,7 +231,7 @@ def solution_fields(game: Game, progress: Progress, stop_reason: str) -> dict[st
         "weights": weights,
         "slack": progress.primal - game.terms.ridge_penalty(theta),
         "objective": progress.primal,
-        "duality_gap": np.inf if stop_reason == "unbounded" else progress.gap,
+        "duality_gap": progress.gap,
         "n_iter": progress.n_iter,
         "stop_reason": stop_reason,
     }

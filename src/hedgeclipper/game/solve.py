@@ -11,7 +11,6 @@ from hedgeclipper.game.losses import ZeroOneLoss, resolve_loss
 from hedgeclipper.game.solution import GameSolution, Progress, describe
 from hedgeclipper.game.solvers import solve_batch, solve_exact
 from hedgeclipper.game.specialists import as_vote_matrix
-from hedgeclipper.io.messages import warn_user
 
 MAX_PASSES = 500
 
@@ -22,7 +21,7 @@ def set_up_game(
     *,
     participation: Any = None,
     unlabeled_weight: float = 1.0,
-    cap: float | None = 1.0,
+    cap: float = 1.0,
     ridge: float = 0.0,
     anchor: Any = None,
     loss: str = "zero_one",
@@ -30,7 +29,7 @@ def set_up_game(
     """Check everything and return the game; parameters as in `solve_game`."""
     resolved_loss = resolve_loss(loss)
     alpha = _check_positive("unlabeled_weight", unlabeled_weight)
-    bound = np.inf if cap is None else _check_positive("cap", cap)
+    bound = _check_positive("cap", cap)
     strength = _check_positive("ridge", ridge, or_zero=True)
     specialists = as_vote_matrix(votes, participation)
     b = _check_correlations(label_correlations, specialists.n_voters)
@@ -96,17 +95,13 @@ def _check_positive(name: str, value: Any, *, or_zero: bool = False) -> float:
     return float(value)
 
 
-class UnboundedGameWarning(UserWarning):
-    """The slack has no minimum: nothing keeps the weights in bounds."""
-
-
 def solve_game(
     votes: Any,
     label_correlations: Any,
     *,
     participation: Any = None,
     unlabeled_weight: float = 1.0,
-    cap: float | None = 1.0,
+    cap: float = 1.0,
     ridge: float = 0.0,
     anchor: Any = None,
     loss: str = "zero_one",
@@ -138,12 +133,12 @@ def solve_game(
     unlabeled_weight : float, default=1.0
         Weight of the rows' term (alpha). Below 1 it stands for label noise, and larger weights
         result; above 1 weights are smaller and more rows are hedged.
-    cap : float or None, default=1.0
+    cap : float, default=1.0
         Largest size of a weight; the adversary may break the constraint of voter i at the cost of
         cap * c_i per unit, where c_i is the voter's coverage. 1 is right for votes of -1 and 1.
         Set it higher for votes in between and for log loss: one voter with correlation b needs
-        2 artanh(b) there. None sets no limit; without a ridge the problem then has no minimum if
-        the correlations contradict each other.
+        2 artanh(b) there. In the paper there is no limit, and the problem has no minimum if the
+        correlations contradict each other; a large one shows that in `GameSolution.contradiction`.
     ridge : float, default=0.0
         Strength of the anchor: (ridge / 2) * sum c_i (theta_i - anchor_i)^2 is added to the
         objective. Set it above 0 where correlations rest on few labels.
@@ -210,17 +205,6 @@ def play(game: Game, progress: Progress, method: str | None = None) -> GameSolut
         else:
             start = np.clip(game.terms.anchor, game.terms.lower, game.terms.upper)
             stop_reason = solve_batch(game, progress, start)
-    if stop_reason == "unbounded":
-        cause = (
-            "some label correlations are larger than unlabeled_weight allows"
-            if game.unlabeled_weight < 1
-            else "the label correlations contradict each other"
-        )
-        warn_user(
-            f"Without a cap or a ridge the slack has no minimum here, since {cause}; the weights "
-            "are arbitrary in size. Set cap or ridge, or lower the correlations.",
-            UnboundedGameWarning,
-        )
     return describe(game, progress, stop_reason)
 
 

@@ -22,46 +22,15 @@ from scipy.optimize import fmin_l_bfgs_b, linprog
 
 from hedgeclipper.game.equations import Evaluation, Game, dual_value, relative_gap
 from hedgeclipper.game.losses import ZeroOneLoss
-from hedgeclipper.game.solution import REACH, Progress
+from hedgeclipper.game.solution import Progress
 
 
 def solve_batch(game: Game, progress: Progress, theta: np.ndarray) -> str:
     """Minimize the slack from ``theta`` on; the result is in ``progress``.
 
-    Returns why it stopped: "converged", "max_iter", "stalled", "unbounded", or "at_reach" where
-    weights without a cap have grown to ``REACH``.
+    Stages of L-BFGS-B, smoothed less when most of the gap is due to smoothing. Each weight needs a
+    box or a ridge. Returns why it stopped: "converged", "max_iter" or "stalled".
     """
-    if game.is_boxed:
-        return _descend(game, progress, theta)
-    # in a small box first: whether the slack has a minimum shows there, and most minima lie there
-    _descend(_within(game, 10.0), progress, theta)
-    near = progress.best
-    if runs_away(game, near):
-        return "unbounded"
-    if progress.n_iter >= progress.max_iter:
-        return "max_iter"
-    progress.restart()
-    reason = _descend(_within(game, REACH), progress, near.theta)
-    if runs_away(game, progress.best):
-        return "unbounded"
-    return "at_reach" if np.max(np.abs(progress.best.theta)) >= REACH else reason
-
-
-def _within(game: Game, reach: float) -> Game:
-    """Return the same game with weights up to ``reach`` where nothing else bounds them."""
-    return replace(game, terms=game.terms.within(reach))
-
-
-def runs_away(game: Game, evaluation: Evaluation) -> bool:
-    """Return whether the slack falls without end along theta: linear_term > alpha * mean abs(m)."""
-    if np.any(game.terms.curvature > 0):
-        return False
-    cost = game.unlabeled_weight * evaluation.mean_size
-    return -game.terms.slack(evaluation.theta) > cost * (1 + 1e-9) + 1e-12
-
-
-def _descend(game: Game, progress: Progress, theta: np.ndarray) -> str:
-    """Run stages of L-BFGS-B; smooth less when most of the gap is due to smoothing."""
     patience = 12
     while not progress.is_over:
         last, n_iter = _stage(game, progress, theta, patience)
@@ -179,8 +148,8 @@ def solve_exact(game: Game, progress: Progress) -> str:
     """Solve a game with zero-one loss and without a ridge as a linear program.
 
     The result is in ``progress``. Returns why it stopped: "exact", or "stalled" where the program's
-    rounding leaves a gap. `solve_batch` takes over where the program has no solution: the game is
-    unbounded, or its numbers differ too much in size.
+    rounding leaves a gap. `solve_batch` takes over where the program has no solution, since its
+    numbers differ too much in size.
     """
     if not isinstance(game.loss, ZeroOneLoss) or np.any(game.terms.curvature):
         raise ValueError("A linear program needs zero-one loss, and no ridge.")
@@ -206,10 +175,7 @@ def solve_exact(game: Game, progress: Progress) -> str:
     theta = np.clip(split.join(result.x[:-n])[0], terms.lower, terms.upper)
     above, below = result.ineqlin.marginals.reshape(2, n)
     z = np.clip((below - above) / alpha, -1.0, 1.0)
-    # Without a box rounding errors of z would have any cost; they count at that of weights up to
-    # REACH.
-    bounded = _within(game, max(REACH, 2.0 * float(np.abs(theta).max())))
-    progress.add(replace(bounded.evaluate(theta, eps=1e-9), dual=dual_value(bounded, z)))
+    progress.add(replace(game.evaluate(theta, eps=1e-9), dual=dual_value(game, z)))
     return "exact" if progress.gap <= 1e-6 * max(1.0, abs(progress.primal)) else "stalled"
 
 
