@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from hedgeclipper.report.page import write_report
     from hedgeclipper.voters.classifiers import VoterFailedWarning, default_estimators
     from hedgeclipper.votes.aggregator import VoteAggregator
-    from hedgeclipper.votes.initial_model import AgreementWarning
     from hedgeclipper.votes.matrix import Votes
     from hedgeclipper.votes.vote_game import ContradictionWarning
     from hedgeclipper.weighing import NoHeldOutRowsWarning
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _HOME = {
-    "AgreementWarning": "votes.initial_model",
     "ClassRates": "bounds.certificate",
     "Evaluation": "base.evaluation",
     "ColumnWarning": "base.column_checks",
@@ -75,7 +73,6 @@ _HOME = {
 }
 
 __all__ = [
-    "AgreementWarning",
     "Audit",
     "AutoLabels",
     "Certificate",

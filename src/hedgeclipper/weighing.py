@@ -30,7 +30,7 @@ slope of a data set lies between 0.7 and 3.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,6 +42,7 @@ from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import resolve_loss
 from hedgeclipper.game.solution import GameSolution, Progress
 from hedgeclipper.game.solve import play
+from hedgeclipper.game.solvers import minimize_by_newton
 from hedgeclipper.game.specialists import VoteArray
 from hedgeclipper.io.messages import warn_user
 
@@ -441,30 +442,24 @@ def fit_line(
 ) -> tuple[float, float]:
     """Return slope and intercept of log-odds, the most probable ones after the labels are seen.
 
-    Before, the logarithm of the slope is normal around 0, and the intercept around ``center``.
-    Newton's steps, halved until the loss falls, with the Hessian of a line in place of that of its
-    logarithm, which is positive definite.
+    Before, the logarithm of the slope is normal around 0, and the intercept around ``center``. In
+    place of the Hessian is that of a line, which is positive definite.
     """
     weights = weights * weights.size / weights.sum()
     y, prior = is_positive.astype(float), np.array([0.0, center])
     precision = 1.0 / np.array([SLOPE_SPREAD, INTERCEPT_SPREAD]) ** 2
 
-    def loss(line: np.ndarray) -> float:
-        z = np.exp(line[0]) * scores + line[1]
+    def loss(line: np.ndarray) -> tuple[float, Callable[[], tuple[np.ndarray, np.ndarray]]]:
+        columns = np.column_stack([np.exp(line[0]) * scores, np.ones_like(scores)])
+        z = columns[:, 0] + line[1]
         fit = weights @ (np.logaddexp(0.0, z) - y * z)
-        return float(fit + 0.5 * precision @ (line - prior) ** 2)
 
-    line, best = prior, loss(prior)
-    for _ in range(MAX_ITER):
-        slopes = np.column_stack([np.exp(line[0]) * scores, np.ones_like(scores)])
-        p = expit(slopes[:, 0] + line[1])
-        gradient = slopes.T @ (weights * (p - y)) + precision * (line - prior)
-        hessian = (slopes.T * (weights * p * (1.0 - p))) @ slopes + np.diag(precision)
-        step, found = np.linalg.solve(hessian, gradient), best
-        while found >= best and np.abs(step).max() > TOL * TOL:
-            found = loss(line - step)
-            step = step if found < best else step / 2.0
-        if found >= best:
-            break
-        line, best = line - step, found
+        def derivatives() -> tuple[np.ndarray, np.ndarray]:
+            p = expit(z)
+            gradient = columns.T @ (weights * (p - y)) + precision * (line - prior)
+            return gradient, (columns.T * (weights * p * (1.0 - p))) @ columns + np.diag(precision)
+
+        return float(fit + 0.5 * precision @ (line - prior) ** 2), derivatives
+
+    line = minimize_by_newton(loss, prior)
     return float(np.exp(line[0])), float(line[1])

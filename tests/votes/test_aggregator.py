@@ -12,7 +12,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
 from hedgeclipper import (
-    AgreementWarning,
     ContradictionWarning,
     NoUnlabeledRowsWarning,
     ShiftWarning,
@@ -661,19 +660,6 @@ def test_rows_without_names_are_labeled_by_number():
     model = VoteAggregator().fit(votes, {int(row): int(truth[row]) for row in chosen})
     assert (model.n_labeled_, model.n_unlabeled_) == (40, 260)
     np.testing.assert_array_equal(model.transduction_[chosen], truth[chosen])
-
-
-def test_without_gold_labels_agreement_decides_and_a_warning_says_so():
-    votes, _, truth = some(300, 40, seed=5)
-    with pytest.warns(AgreementWarning, match="rest on how voters agree"):
-        labels = VoteAggregator().fit_predict(votes)
-    counts = np.stack([(votes == k).sum(axis=1) for k in (0, 1)], axis=1)
-    lead = np.abs(counts[:, 1] - counts[:, 0])
-    clear = lead >= 4
-    np.testing.assert_array_equal(labels[clear], counts.argmax(axis=1)[clear])
-    model = VoteAggregator()
-    gold = np.where(np.arange(300) < 40, truth, -1)
-    np.testing.assert_array_equal(model.fit_predict(votes, gold), model.transduction_)
 
 
 def test_columns_of_frames_are_matched_by_name_also_if_these_are_numbers():

@@ -8,10 +8,13 @@ accounts for most of the gap, and the gap is the stopping rule.
 max(abs(m) - 1, 0) of each row are the variables of a linear program, and the dual variables of its
 constraints are the adversary's labels z. Everything is scaled so that a row counts as 1, since the
 program takes small numbers for 0.
+
+**Newton**, for the few numbers of a curve that is fitted to labels: mixture weights, a calibration.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -181,3 +184,36 @@ def solve_exact(game: Game, progress: Progress) -> str:
 
 def _as_csr(block: Any) -> sparse.csr_array:
     return block.tocsr() if hasattr(block, "tocsr") else sparse.csr_array(block)
+
+
+def minimize_by_newton(
+    evaluate: Callable[[np.ndarray], tuple[float, Callable[[], tuple[np.ndarray, np.ndarray]]]],
+    start: np.ndarray,
+    *,
+    lower: np.ndarray | float = -np.inf,
+    is_fixed: np.ndarray | bool = False,
+) -> np.ndarray:
+    """Return the minimum of a smooth convex function of a few variables.
+
+    ``evaluate`` returns its value and a function that computes gradient and Hessian, or another
+    positive definite matrix in the place of the latter. Steps are halved until the value falls.
+    Variables stay at their ``lower`` bound where they would go below it, and at ``start`` where
+    they are fixed.
+    """
+    x, (value, derivatives) = start, evaluate(start)
+    for _ in range(50):
+        slope, hessian = derivatives()
+        is_free = ((x > lower) | (slope < 0)) & ~np.asarray(is_fixed)
+        step = np.zeros_like(x)
+        step[is_free] = np.linalg.solve(hessian[np.ix_(is_free, is_free)], -slope[is_free])
+        length, before = 1.0, value
+        while length > 1e-9:
+            tried = np.maximum(x + length * step, lower)
+            value, derivatives = evaluate(tried)
+            if value <= before:
+                break
+            length /= 2.0
+        x = tried
+        if before - value < 1e-9 * max(1.0, abs(value)):
+            break
+    return x

@@ -24,7 +24,6 @@ from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
 from hedgeclipper.votes.initial_model import (
     VotePredictor,
     fit_initial_model,
-    labels_by_agreement,
     most_probable,
 )
 from hedgeclipper.votes.labeled_votes import (
@@ -215,34 +214,6 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
 
     def _read(self, L: Any) -> Votes:
         return Votes.of(L, abstain_label=self.abstain_label)
-
-    def fit_predict(self, L, y=None, L_unlabeled=None):
-        """Return labels of all rows, ``transduction_`` after ``fit``; without y, by agreement.
-
-        Parameters
-        ----------
-        L, y, L_unlabeled
-            As for ``fit``. Without y the model is not fitted: labels are those of the majority vote
-            and of a Dawid-Skene model together, which rest on how voters agree, and a warning says
-            so. Voters that err together make them wrong, and nothing bounds their error.
-
-        Returns
-        -------
-        ndarray
-            Class labels.
-
-        Examples
-        --------
-        >>> import warnings
-        >>> from hedgeclipper import AgreementWarning
-        >>> with warnings.catch_warnings():
-        ...     warnings.simplefilter("ignore", AgreementWarning)
-        ...     VoteAggregator().fit_predict([[0, 0, 1], [1, 1, 1], [0, -1, 0]])
-        array([0, 1, 0])
-        """
-        if y is not None:
-            return self.fit(L, y, L_unlabeled).transduction_
-        return labels_by_agreement(self._read(L))
 
     def predict_proba(self, L):
         """Return the probability of each class.

@@ -26,10 +26,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.game.losses import MulticlassLogLoss, row_favorites, row_maxima, soft_maximum
-from hedgeclipper.io.messages import warn_user
+from hedgeclipper.game.solvers import minimize_by_newton
 from hedgeclipper.votes.component_models import (
     ComponentModel,
-    fit_agreement,
     fit_dawid_skene,
     fit_naive_bayes,
     fit_ridge,
@@ -40,7 +39,6 @@ from hedgeclipper.votes.labeled_votes import (
     cautious_frequencies,
     class_frequencies,
 )
-from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.vote_kernel import VoteKernel, split_weights
 
 # Chosen with 20 and 100 labels on some 60 sets of votes: the real ones, subsets of their voters,
@@ -61,10 +59,6 @@ MEAN_SIZE = 2.0
 FOLDS_OF_LABELS = 10
 # what the mixture and the game minimize
 LOG_LOSS = MulticlassLogLoss()
-
-
-class AgreementWarning(UserWarning):
-    """Labels rest on the agreement of voters alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,50 +168,39 @@ def _fit_weights(
 
     ``parts`` of shape (n_components, n_labeled, n_classes) are the log-odds, ``start`` the means of
     the prior of the weights; that of the terms is around 0, where they stay if the class
-    frequencies are known. Newton steps, in which weights stay at 0 where they would become
-    negative.
+    frequencies are known.
     """
     n_parts, n_labeled, n_classes = parts.shape
     # so few numbers need no more labels than these
     rows = np.unique(np.linspace(0, n_labeled - 1, 5_000).astype(np.intp))[:n_labeled]
     parts, gold = parts[:, rows], np.eye(n_classes)[codes[rows]]
     flat, start = parts.reshape(n_parts, -1), np.append(start, np.zeros(n_classes))
+    is_class = np.arange(start.size) >= n_parts
 
-    def posterior(values: np.ndarray) -> tuple[float, np.ndarray]:
+    def posterior(values: np.ndarray) -> tuple[float, Callable[[], tuple[np.ndarray, np.ndarray]]]:
         mixed = np.tensordot(values[:n_parts], parts, axes=1) + values[n_parts:]
         potential, expected = soft_maximum(mixed)
         penalty = np.sum((values - start) ** 2) / (2.0 * PRIOR_VARIANCE)
-        return float(potential.sum() - np.sum(gold * mixed) + penalty), expected
 
-    values, (value, expected) = start, posterior(start)
-    for _ in range(50):
-        excess, weighted = expected - gold, parts * expected
-        slope = np.append(flat @ excess.ravel(), excess.sum(axis=0))
-        slope += (values - start) / PRIOR_VARIANCE
-        means = weighted.sum(axis=2)
-        cross = weighted.sum(axis=1) - means @ expected
-        hessian = np.block(
-            [
-                [weighted.reshape(flat.shape) @ flat.T - means @ means.T, cross],
-                [cross.T, np.diag(expected.sum(axis=0)) - expected.T @ expected],
-            ]
-        )
-        hessian.flat[:: len(hessian) + 1] += 1.0 / PRIOR_VARIANCE
-        is_free = (values > 0) | (slope < 0)
-        is_free[n_parts:] = not is_balance_known
-        step = np.zeros_like(values)
-        step[is_free] = np.linalg.solve(hessian[np.ix_(is_free, is_free)], -slope[is_free])
-        length, before = 1.0, value
-        while length > 1e-9:
-            tried = values + length * step
-            tried[:n_parts] = np.maximum(tried[:n_parts], 0.0)
-            value, expected = posterior(tried)
-            if value <= before:
-                break
-            length /= 2.0
-        values = tried
-        if before - value < 1e-9 * max(1.0, abs(value)):
-            break
+        def derivatives() -> tuple[np.ndarray, np.ndarray]:
+            excess, weighted = expected - gold, parts * expected
+            slope = np.append(flat @ excess.ravel(), excess.sum(axis=0))
+            slope += (values - start) / PRIOR_VARIANCE
+            means = weighted.sum(axis=2)
+            cross = weighted.sum(axis=1) - means @ expected
+            hessian = np.block(
+                [
+                    [weighted.reshape(flat.shape) @ flat.T - means @ means.T, cross],
+                    [cross.T, np.diag(expected.sum(axis=0)) - expected.T @ expected],
+                ]
+            )
+            hessian.flat[:: len(hessian) + 1] += 1.0 / PRIOR_VARIANCE
+            return slope, hessian
+
+        return float(potential.sum() - np.sum(gold * mixed) + penalty), derivatives
+
+    lower, is_fixed = np.where(is_class, -np.inf, 0.0), is_class & is_balance_known
+    values = minimize_by_newton(posterior, start, lower=lower, is_fixed=is_fixed)
     return values[:n_parts], values[n_parts:]
 
 
@@ -266,18 +249,3 @@ def most_probable(probabilities: np.ndarray, balance: np.ndarray) -> np.ndarray:
     best = row_maxima(probabilities)[:, None]
     # what differs by rounding is a tie
     return row_favorites(np.where(probabilities >= best - 1e-12, balance, 0.0))
-
-
-def labels_by_agreement(votes: Votes) -> np.ndarray:
-    """Return labels without any gold label, of majority vote and Dawid-Skene together."""
-    warn_user(
-        "There are no gold labels: these labels rest on how voters agree. Voters that err together "
-        "make them wrong, and nothing bounds their error. Label a few rows, and pass them as y.",
-        AgreementWarning,
-    )
-    kernel, n_classes = VoteKernel(votes), votes.n_classes
-    if n_classes < 2:
-        raise ValueError("The votes must have at least two classes.")
-    parts = majority_vote(kernel, np.ones(n_classes)), fit_agreement(kernel)
-    majority, agreement = (part.scaled(kernel, MEAN_SIZE).scores(kernel) for part in parts)
-    return votes.classes[most_probable(majority + agreement, kernel.votes_cast.sum(axis=0) + 1.0)]
