@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 
-from hedgeclipper.base.column_checks import notes_on_numbers
+from hedgeclipper.base.column_checks import find_leaks, notes_on_numbers, refuse_leaks
 from hedgeclipper.base.columns import ColumnEncoder, ColumnScale, needs_encoding, warn_of_columns
 from hedgeclipper.base.evaluation import AutoLabelMixin
 from hedgeclipper.base.inspection import SummaryMixin
@@ -103,6 +103,10 @@ class HedgeClipperClassifier(
         for each class (1 for others); a matrix has the cost of predicting the class of the column
         for a row of the class of the row, in the order of ``classes_``. If None, all errors cost
         the same.
+    keep : list of str or None, default=None
+        Names of columns to use although they seem to be made of the labels ("x0" is the first one
+        if there are no names). Others that do are refused: columns with one value for each class,
+        and those that tell classes apart but are missing or constant on unlabeled rows.
     n_jobs : int or None, default=None
         Threads for trees and predictions, processes for other fits; None is 1 and -1 all cores.
     random_state : int, RandomState or None, default=None
@@ -164,6 +168,7 @@ class HedgeClipperClassifier(
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "class_weight": [StrOptions({"balanced"}), dict, "array-like", None],
+        "keep": [list, tuple, None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -176,6 +181,7 @@ class HedgeClipperClassifier(
         confidence_level=None,
         holdout=None,
         class_weight=None,
+        keep=None,
         n_jobs=None,
         random_state=None,
     ):
@@ -184,6 +190,7 @@ class HedgeClipperClassifier(
         self.confidence_level = confidence_level
         self.holdout = holdout
         self.class_weight = class_weight
+        self.keep = keep
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -253,7 +260,7 @@ class HedgeClipperClassifier(
         # rows of files have no names, which classifiers that know frames ask for
         name_columns = prepare if isinstance(prepare, NamedColumns) else None
         some = self._draw_some(rows, random_state, name_columns)
-        self._look_at_columns(rows.X_labeled, some)
+        self._look_at_columns(rows.X_labeled, codes, some)
         labeled = LabeledRows(rows.X_labeled, codes, self.classes_, rows.weight_labeled, some)
         self._grown_from = labeled, deepcopy(random_state)
         voters = fit_voters(
@@ -350,15 +357,19 @@ class HedgeClipperClassifier(
         parts = {name: prepare(getattr(rows, name)) for name in ("X_labeled", "X_unlabeled")}
         return replace(rows, **parts), prepare
 
-    def _look_at_columns(self, X: Any, some: Any | None) -> None:
-        """Warn of columns that may be wrong; keep notes on those of arrays, for ``encoding_``."""
+    def _look_at_columns(self, X: Any, codes: np.ndarray, some: Any | None) -> None:
+        """Refuse columns that are made of the labels, and warn of others that may be wrong."""
         self._column_notes: dict[int, str] = {}
-        if self.encoder_ is not None:
-            warn_of_columns(self.encoder_.plans_)
-        elif isinstance(X, np.ndarray):
+        if not isinstance(X, np.ndarray):
+            return
+        if self.encoder_ is None:
             parts = [X] if some is None else [X, some]
             self._column_notes = notes_on_numbers(parts, self._scale)
-            warn_of_columns(self._number_plans())
+        plans = self._number_plans() if self.encoder_ is None else self.encoder_.plans_
+        leaks = find_leaks(X, codes, some, self._column_sources())
+        known = {plans[k].name: why for k, why in leaks.items()}
+        refuse_leaks(known, codes.size, () if self.keep is None else self.keep, "Column")
+        warn_of_columns(plans)
 
     def _draw_some(
         self,

@@ -152,6 +152,12 @@ class TableInspectionMixin:
         pandas = import_extra("pandas", "io", "encoding_")
         return pandas.DataFrame(rows, columns=["column", "kind", "what", "note"])
 
+    def _column_sources(self) -> np.ndarray:
+        """Return the column of ``fit`` that each column which voters see is made of."""
+        if self.encoder_ is None:
+            return np.arange(self.n_features_in_)
+        return self.encoder_.sources_
+
     def _number_plans(self) -> list[ColumnPlan]:
         """Return what is done with columns that are not encoded, and notes on them."""
         numbered = [f"x{k}" for k in range(self.n_features_in_)]
@@ -222,10 +228,9 @@ class TableInspectionMixin:
         """
         if not hasattr(self, "_importances"):
             trees, rows, _ = self._trees_and_rows("feature_importances_")
-            numbers = np.arange(self.n_features_in_)
-            sources = numbers if self.encoder_ is None else self.encoder_.sources_
             # columns made of one are shuffled together
-            columns = [np.flatnonzero(sources == k) for k in numbers]
+            sources = self._column_sources()
+            columns = [np.flatnonzero(sources == k) for k in range(self.n_features_in_)]
             found = permutation_importances(trees, rows, self._games(), columns, self.n_jobs)
             self._importances = found
         return self._importances

@@ -80,6 +80,7 @@ def fit(options: Fit, output: Output) -> None:
         options.estimators,
         confidence_level=options.confidence_level,
         class_weight="balanced" if options.balanced else None,
+        keep=options.keep,
         n_jobs=options.jobs,
         random_state=options.seed,
     )

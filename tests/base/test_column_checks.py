@@ -1,0 +1,59 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.base.column_checks import find_leaks
+
+RNG = np.random.default_rng(0)
+Y = np.repeat([0, 1, 2], [20, 30, 10])
+OTHERS = RNG.normal(size=(100, 1))
+
+
+def leaks(column, y=Y, others=OTHERS):
+    X = np.column_stack([RNG.normal(size=y.size), column]).astype(np.float32)
+    rest = np.column_stack([RNG.normal(size=len(others)), others]).astype(np.float32)
+    found = find_leaks(X, y, rest, np.array([0, *[1] * (X.shape[1] - 1)]))
+    assert 0 not in found
+    return found.get(1, "")
+
+
+def test_a_column_with_one_value_for_each_class_is_a_leak():
+    assert "one value for each class" in leaks(7.0 - Y)
+    assert "one value for each class" in leaks(
+        np.eye(3)[Y], others=np.eye(3)[RNG.integers(3, size=100)]
+    )
+    assert not leaks(Y == 1)  # tells one class
+    noisy = np.where(np.arange(60) == 3, 2, Y)
+    assert not leaks(noisy)
+    # by accident: 1 / C(9, 3) with three labels of a class
+    assert not leaks(np.repeat([0, 1], [6, 3]), np.repeat([0, 1], [6, 3]))
+
+
+@pytest.mark.parametrize("others", [np.full((100, 1), np.nan), np.ones((100, 1))])
+def test_a_column_that_tells_classes_apart_only_where_labels_are_is_a_leak(others):
+    numbers = Y + RNG.uniform(0, 0.9, Y.size)
+    assert "empty or the same" in leaks(numbers, others=others)
+    assert "empty or the same" in leaks(3 * Y + RNG.integers(2, size=60), others=others)
+    assert not leaks(numbers)
+    assert not leaks(numbers, others=others[:5])
+    assert not leaks(RNG.normal(size=60), others=others)
+    assert not leaks(RNG.permutation(60), others=others)  # each value is of one class, as any id's
+    gaps = np.where(np.arange(60) % 9 == 0, np.nan, Y)
+    assert not leaks(gaps, others=others)
+
+
+def test_a_leak_is_refused_with_its_name_or_kept():
+    y = np.where(RNG.random(300) < 0.5, "yes", "no").astype(object)
+    rows = pd.DataFrame(
+        {"a": RNG.normal(size=300), "outcome": np.where(y == "yes", "paid", "lost")}
+    )
+    y[100:] = None
+    model = HedgeClipperClassifier("trees", n_estimators=12, random_state=0)
+    with pytest.raises(ValueError, match=r"'outcome' seems to be made of .*keep=\['outcome'\]"):
+        model.fit(rows, y)
+    model.set_params(keep=["outcome"]).fit(rows, y)
+    assert model.encoding_["kind"].tolist() == ["numbers", "categories"]
+    rows.loc[100:, "outcome"] = None
+    with pytest.raises(ValueError, match="'outcome' seems"):
+        model.set_params(keep=None).fit(rows, y)
