@@ -24,6 +24,7 @@ from hedgeclipper.base.predictions import (
 from hedgeclipper.base.semi_supervised import (
     BatchCheck,
     HeldOutRows,
+    RowBatches,
     RowSlices,
     SemiSupervisedRows,
     check_sampled_rows,
@@ -41,7 +42,14 @@ from hedgeclipper.bounds.tested_predictions import (
     hold_out_labels,
 )
 from hedgeclipper.game.solution import store_games
-from hedgeclipper.io import is_frame, is_in_memory, split_target
+from hedgeclipper.io import (
+    as_source,
+    frame_names,
+    is_batched,
+    is_frame,
+    is_in_memory,
+    split_target,
+)
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.digests import MODULUS, digest_rows
 from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition
@@ -59,6 +67,8 @@ from hedgeclipper.weighing import (
 
 # unlabeled rows that teach views
 ROWS_FOR_VIEWS = 20_000
+# those from which it is learned how columns are encoded
+ROWS_FOR_ENCODING = 50_000
 
 
 class HedgeClipperClassifier(
@@ -275,10 +285,10 @@ class HedgeClipperClassifier(
         unlabeled = score_unlabeled(
             voters.scorer,
             rows.X_unlabeled,
-            BatchCheck("X_unlabeled", self.n_features_in_, self._row_checks),
+            self._batch_check("X_unlabeled"),
             random_state.randint(MAX_SEED),
             prepare=name_columns,
-            names=self._column_names,
+            names=self._names_of_numbers,
             n_jobs=self.n_jobs,
             with_digest=held is not None,
         )
@@ -331,13 +341,18 @@ class HedgeClipperClassifier(
         """
         X, y = split_target(X, y)
         has_defaults = any(isinstance(one, str) for _, one in plan)
-        needs_encoder = any(map(needs_encoding, (X, X_unlabeled))) and is_frame(X)
-        self._keeps_frames = needs_encoder if has_defaults else is_frame(X)
+        names, label = frame_names(X), y if isinstance(y, str) else None
+        may_encode = is_frame(X) or (label is not None and is_batched(X))
+        needs_encoder = may_encode and (
+            needs_encoding(X, None, label) or needs_encoding(X_unlabeled, names)
+        )
+        self._encodes, self.encoder_ = has_defaults and needs_encoder, None
+        self._keeps_frames = self._encodes if has_defaults else is_frame(X)
         self._dtype = "float32" if has_defaults else "float64"
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
-        rows, self.encoder_ = given.drop_zero_weight(), None
+        rows = given.drop_zero_weight()
         prepare: Any = None
-        if has_defaults and needs_encoder:
+        if self._encodes:
             rows, prepare = self._encode_columns(rows)
         elif self._keeps_frames:
             prepare = NamedColumns(list(rows.X_labeled.columns))
@@ -347,15 +362,32 @@ class HedgeClipperClassifier(
     def _encode_columns(self, rows: SemiSupervisedRows) -> tuple[SemiSupervisedRows, BatchCheck]:
         """Return rows as numbers, and what makes such rows of others.
 
-        How columns are encoded is learned from labeled and unlabeled rows together.
+        How columns are encoded is learned from labeled rows and a sample of the unlabeled ones,
+        which is the same from memory, files and Dask collections.
         """
-        more = rows.X_unlabeled if rows.has_unlabeled else None
-        self.encoder_ = ColumnEncoder().fit(rows.X_labeled, more)
+        unlabeled, some = rows.X_unlabeled, None
+        if rows.has_unlabeled:
+            X = RowSlices(unlabeled) if is_in_memory(unlabeled) else unlabeled
+            some = self._draw_rows(X, ROWS_FOR_ENCODING, np.random.RandomState(0))
+            if some.shape[0] == 0:
+                raise ValueError(NO_UNLABELED_ROWS)
+        self.encoder_ = ColumnEncoder().fit(rows.X_labeled, some)
         scale = ColumnScale.of(self.encoder_.transform(self._some_rows(rows.X_labeled)))
         width = self.encoder_.sources_.size
         prepare = BatchCheck("X", width, self._row_checks, self.encoder_, scale)
-        parts = {name: prepare(getattr(rows, name)) for name in ("X_labeled", "X_unlabeled")}
-        return replace(rows, **parts), prepare
+        if isinstance(unlabeled, RowBatches):
+            strings = self.encoder_.string_names
+            source = as_source(unlabeled.source, name="X_unlabeled", frames=width, strings=strings)
+            unlabeled = replace(unlabeled, source=source, check=prepare)
+        elif is_in_memory(unlabeled):
+            parts = [prepare(part) for part in RowSlices(unlabeled)]
+            unlabeled = np.concatenate(parts) if parts else prepare(unlabeled)
+        else:
+            from hedgeclipper.io.distributed import map_partitions
+
+            nothing, columns = np.empty((0, width), np.float32), [f"x{k}" for k in range(width)]
+            unlabeled = map_partitions(prepare, nothing, unlabeled, self._column_names, columns)
+        return replace(rows, X_labeled=prepare(rows.X_labeled), X_unlabeled=unlabeled), prepare
 
     def _look_at_columns(self, X: Any, codes: np.ndarray, some: Any | None) -> None:
         """Refuse columns that are made of the labels, and warn of others that may be wrong."""
@@ -531,7 +563,7 @@ class HedgeClipperClassifier(
         )
         if draw.held is None:
             return rows, draw, None
-        rows, held = hold_out_rows(rows, draw.held, self._column_names)
+        rows, held = hold_out_rows(rows, draw.held, self._names_of_numbers)
         return rows, draw, held
 
     def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray, int]:

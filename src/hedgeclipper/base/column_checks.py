@@ -107,7 +107,7 @@ def find_leaks(
         pairs = np.unique(np.column_stack([groups, np.sort(codes)]), axis=0)
         n_groups = groups.max() + 1
         is_pure = len(pairs) == n_groups > 1 and n_groups * np.log(n_classes) <= limit
-        if is_pure or _apart(low[:, own], high[:, own]).any():
+        if is_pure or _are_apart(low[:, own], high[:, own]):
             found.setdefault(k, ABSENT)
     return found
 
@@ -122,11 +122,11 @@ def _whole(sources: np.ndarray, is_so: np.ndarray) -> list[int]:
     return sorted({*sources[is_so].tolist()} - {*sources[~is_so].tolist()})
 
 
-def _apart(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return for which columns the intervals of the classes, in rows, do not overlap."""
+def _are_apart(low: np.ndarray, high: np.ndarray) -> bool:
+    """Return whether in some column the intervals of the classes, in rows, do not overlap."""
     order = np.argsort(low, axis=0)
     low, high = (np.take_along_axis(end, order, axis=0) for end in (low, high))
-    return (high[:-1] < low[1:]).all(axis=0)
+    return bool((high[:-1] < low[1:]).all(axis=0).any())
 
 
 def refuse_leaks(found: Mapping[Any, str], n_labeled: int, keep: Sequence[Any], what: str) -> None:

@@ -23,9 +23,16 @@ from sklearn.utils import check_array
 
 from hedgeclipper.base.column_checks import ColumnWarning, mark_note
 from hedgeclipper.base.dates import date_numbers, dates_of, formats_of, varying_parts
-from hedgeclipper.io import as_text, frame_arrays, is_frame, listed, missing_labels
+from hedgeclipper.io import (
+    as_text,
+    frame_arrays,
+    hold_numbers,
+    is_frame,
+    listed,
+    missing_labels,
+)
 from hedgeclipper.io.arrays import cut, is_array
-from hedgeclipper.io.frames import is_float
+from hedgeclipper.io.frames import is_float, unique_values
 from hedgeclipper.io.messages import warn_user
 
 MOST_VALUES = 50
@@ -51,7 +58,7 @@ class ColumnPlan:
     date_format: str | None = None  # how dates that are strings are read
     note: str = ""  # why this may be wrong, as text
     parts: tuple[str, ...] = ()  # of dates, as `date_numbers` calls them
-    has_strays: bool = False  # whether some strings among numbers are read as missing
+    has_strays: bool = False  # whether numbers are strings, and others among them are missing
 
     def describe(self) -> str:
         """Return what may be wrong with the column, in a sentence; nothing if all seems well."""
@@ -88,7 +95,7 @@ class ColumnEncoder:
     """
 
     def fit(self, X, X_unlabeled=None):
-        """Decide what is done with each column of frames."""
+        """Decide what is done with each column of frames; the second may be a sample of rows."""
         columns = _arrays(X)
         if X_unlabeled is not None:
             for name, more in _arrays(X_unlabeled, list(columns)).items():
@@ -100,17 +107,17 @@ class ColumnEncoder:
         numbers, categories = self.names_of("numbers"), self.names_of("categories")
         marked = [plan for plan in self.plans_ if plan.kind in ("numbers", "dates")]
         self._marked = [plan.name for plan in marked if _missing(plan, columns[plan.name]).any()]
-        self._one_hot = None
-        sources = [*numbers, *self._marked]
-        if categories:
-            self._one_hot = OneHotEncoder(
+        self._one_hot = {
+            name: OneHotEncoder(
                 handle_unknown="infrequent_if_exist",
                 max_categories=MOST_VALUES,
                 sparse_output=False,
-            ).fit(_texts(columns, categories))
-            rare = [0 if r is None else len(r) - 1 for r in self._one_hot.infrequent_categories_]
-            for name, own, n in zip(categories, self._one_hot.categories_, rare, strict=True):
-                sources += [name] * (len(own) - n)
+            ).fit(as_text(columns[name])[:, None])
+            for name in categories
+        }
+        sources = [*numbers, *self._marked]
+        for name, one in self._one_hot.items():
+            sources += [name] * one.get_feature_names_out().size
         sources += [plan.name for plan in self.plans_ for _ in plan.parts]
         positions = {name: position for position, name in enumerate(columns)}
         self.sources_ = np.array([positions[name] for name in sources])
@@ -125,8 +132,9 @@ class ColumnEncoder:
         plans = {plan.name: plan for plan in self.plans_}
         made = [_numbers(plans[name], columns[name]) for name in self.names_of("numbers")]
         made += [_missing(plans[name], columns[name]).astype(float) for name in self._marked]
-        if self._one_hot is not None:
-            made += [*self._one_hot.transform(_texts(columns, self.names_of("categories"))).T]
+        for name, one in self._one_hot.items():
+            values, codes = unique_values(columns[name].astype(object))
+            made.append(one.transform(as_text(values)[:, None])[codes])
         for plan in self.plans_:
             if plan.kind == "dates":
                 found = date_numbers(dates_of(columns[plan.name], plan.date_format))
@@ -141,27 +149,32 @@ class ColumnEncoder:
     @property
     def string_names(self) -> list[str]:
         """Names of the columns that are strings, also if those of other rows look like numbers."""
-        return [*self.names_of("categories"), *(p.name for p in self.plans_ if p.date_format)]
+        others = [plan.name for plan in self.plans_ if plan.date_format or plan.has_strays]
+        return [*self.names_of("categories"), *others]
 
     def names_of(self, kind):
         """Return the names of the columns of this kind, as in `ColumnPlan`."""
         return [plan.name for plan in self.plans_ if plan.kind == kind]
 
     def unknown_values(self, X):
-        """Return how often values that cannot be used are in each column of categories and dates.
+        """Return how often values that cannot be used are in each column of strings.
 
-        These are categories that ``fit`` has not seen, and dates that cannot be read.
+        These are categories that ``fit`` has not seen, and dates and numbers that cannot be read.
         """
-        columns, found = _arrays(X, self.used_names), {}
-        known = getattr(self._one_hot, "categories_", ())
-        for name, values in zip(self.names_of("categories"), known, strict=True):
-            texts = as_text(columns[name])
-            found[name] = Counter(texts[~np.isin(texts, [*values, ""])].tolist())
-        for plan in self.plans_:
-            if plan.kind == "dates":
-                values = columns[plan.name]
-                lost = np.isnat(dates_of(values, plan.date_format)) & ~missing_labels(values)
-                found[plan.name] = Counter(values[lost].tolist())
+        columns, found = _arrays(X, self.string_names), {}
+        for plan in (plan for plan in self.plans_ if plan.name in columns):
+            values, codes = unique_values(columns[plan.name].astype(object))
+            texts, missing = as_text(values), missing_labels(values)
+            if plan.kind == "categories":
+                known = {*self._one_hot[plan.name].categories_[0]}
+                lost = np.array([text not in known for text in texts], dtype=bool)
+            elif plan.kind == "dates":
+                lost = np.isnat(dates_of(values, plan.date_format))
+            else:
+                lost = _missing(plan, values)
+            counts, lost = np.bincount(codes, minlength=len(texts)), lost & ~missing
+            pairs = zip(texts[lost], counts[lost].tolist(), strict=True)
+            found[plan.name] = Counter(dict(pairs))
         return found
 
 
@@ -243,10 +256,16 @@ def warn_of_columns(plans: Sequence[ColumnPlan]) -> None:
         warn_user(" ".join(notes[:MOST_NOTES]) + rest + advice, ColumnWarning)
 
 
-def needs_encoding(X: Any) -> bool:
-    """Return whether X is a frame with columns that are not numbers or booleans."""
-    kinds = set(map(kind_of, frame_arrays(X).values())) if is_frame(X) else set()
-    return not kinds <= {"numbers", "nothing"}
+def needs_encoding(X: Any, names: list[str] | None = None, label: str | None = None) -> bool:
+    """Return whether X has columns that are not numbers or booleans, as far as can be seen.
+
+    X may be a frame, files, batches or a Dask frame. ``names`` are those of the columns that count,
+    by default all but the label.
+    """
+    if is_frame(X):
+        arrays = frame_arrays(X, names)
+        return not set(map(kind_of, arrays.values())) <= {"numbers", "nothing"}
+    return not hold_numbers(getattr(X, "_meta", X), names, label)
 
 
 def check_numbers(X: Any, names: list[Any] | None = None) -> None:
@@ -278,17 +297,13 @@ def _joined(name: Any, values: np.ndarray, more: np.ndarray) -> np.ndarray:
     if len(kinds) > 1 and "numbers" in kinds:
         strings = values if kind_of(values) == "categories" else more
         texts = as_text(strings[~missing_labels(strings)]).tolist()
-        if not are_amounts(texts) and not strays_of(texts):
+        if not are_amounts(texts) and strays_of(texts) is None:
             raise ValueError(
                 f"Column {name!r} holds numbers only in the labeled rows, or only in the unlabeled "
                 "ones. Write it in the same way in both."
             )
     dtype = None if values.dtype.kind == more.dtype.kind else object
     return np.concatenate([values, more], dtype=dtype, casting="unsafe")
-
-
-def _texts(columns: dict[Any, np.ndarray], names: list[Any]) -> np.ndarray:
-    return np.column_stack([as_text(columns[name]) for name in names])
 
 
 def _numbers(plan: ColumnPlan, values: np.ndarray) -> np.ndarray:
@@ -311,10 +326,13 @@ def _numbers(plan: ColumnPlan, values: np.ndarray) -> np.ndarray:
 
 def _missing(plan: ColumnPlan, values: np.ndarray) -> np.ndarray:
     """Return which values are missing; strings that are no numbers too, if the plan says so."""
+    if values.dtype.kind != "O":
+        return missing_labels(values)
+    values, codes = unique_values(values)
     missing = missing_labels(values)
-    if plan.has_strays and values.dtype.kind == "O":
+    if plan.has_strays:
         missing |= [isinstance(value, str) and not is_number(value) for value in values]
-    return missing
+    return missing[codes]
 
 
 def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
@@ -343,12 +361,14 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
         signed = next(text for text in texts if not is_float(text))
         read = f"{signed.strip()!r} is read as {amount_of(signed):g}"
         return ColumnPlan(name, "numbers", f"amounts, read as numbers: {read}{marked}")
-    if strays := strays_of(texts):
-        rows = f"{len(strays):,} row{'s' * (len(strays) > 1)}"
-        note = f"{strays[0]!r} and the like in {rows} are no numbers, and are read as missing"
-        what = (
-            f"read as numbers; {n_missing + len(strays):,} missing, marked in a column of their own"
-        )
+    strays = strays_of(texts)
+    if strays is not None:
+        n_lost, what = n_missing + len(strays), "read as numbers"
+        if n_lost:
+            what += f"; {n_lost:,} missing, marked in a column of their own"
+        if strays:
+            rows = f"{len(strays):,} row{'s' * (len(strays) > 1)}"
+            note = f"{strays[0]!r} and the like in {rows} are no numbers, and are read as missing"
         return ColumnPlan(name, "numbers", what, note=note, has_strays=True)
     formats = formats_of(texts)
     if kind == "dates" or formats:
@@ -412,19 +432,20 @@ def is_number(text: str) -> bool:
     return is_float(text) or bool(_AMOUNT.fullmatch(text.strip()))
 
 
-def strays_of(texts: list[str]) -> list[str]:
-    """Return the few strings that are no numbers where the others are, and differ; else none.
+def strays_of(texts: list[str]) -> list[str] | None:
+    """Return the few strings that are no numbers where the others are; None if that is not so.
 
-    Digits that begin with 0 are codes, and those with a few values may be.
+    Digits that begin with 0 are codes, and those with few different values may be.
     """
     by_text = {text: is_number(text) for text in set(texts)}
     strays = [text for text in texts if not by_text[text]]
     numbers = [text.strip() for text, own in by_text.items() if own]
     is_code = any(re.match(r"0\d", text) for text in numbers)
     is_code |= len({text.endswith("%") for text in numbers}) > 1
-    if is_code or len(numbers) < LEAST_NUMBERS or len(strays) > MOST_STRAYS * len(texts):
-        return []
-    return [] if any(map(_COMMA_NUMBER.fullmatch, map(str.strip, strays))) else strays
+    is_code |= len(numbers) <= (LEAST_NUMBERS if strays else MOST_VALUES)
+    if is_code or len(strays) > MOST_STRAYS * len(texts):
+        return None
+    return None if any(map(_COMMA_NUMBER.fullmatch, map(str.strip, strays))) else strays
 
 
 def _note_on_categories(texts: list[str]) -> str:

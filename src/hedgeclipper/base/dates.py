@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.io.frames import missing_labels
+from hedgeclipper.io.frames import missing_labels, unique_values
 
 ISO = "ISO8601"
 _TIME = re.compile(r"(^|,? |T)\d{1,2}:\d\d(:\d\d)?(\.\d{1,6})?( ?)([ap]m)?$", re.IGNORECASE)
@@ -91,11 +91,11 @@ def dates_of(values: np.ndarray, date_format: str | None = None) -> np.ndarray:
     """Return a column as datetime64 in UTC; what cannot be read is missing."""
     if values.dtype.kind == "M":
         return values.astype("datetime64[us]")
+    values, codes = unique_values(values)
     dates = _read_by_pandas(values, date_format)
     left = np.flatnonzero(np.isnat(dates) & ~missing_labels(values))
-    found = {value: _date_of(value, date_format) for value in set(values[left].tolist())}
-    dates[left] = [found[value] for value in values[left].tolist()]
-    return dates
+    dates[left] = [_date_of(value, date_format) for value in values[left]]
+    return dates[codes]
 
 
 def _read_by_pandas(values: np.ndarray, date_format: str | None) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 from zlib import crc32
 
@@ -24,6 +25,7 @@ from hedgeclipper.io import (
     as_plain_array,
     as_source,
     is_batched,
+    is_frame,
     is_in_memory,
     missing_labels,
     split_target,
@@ -273,16 +275,20 @@ class RowBatches:
     """Batches of a source, each checked when it is read; all rows, or those without a label.
 
     ``more`` rows, in memory and checked, come after them. ``checksums`` are those of the first
-    pass: rows must be the same in all, but may be cut into batches in another way.
+    pass: rows must be the same in all, but may be cut into batches in another way. Without a
+    ``check`` batches are frames as they are read.
     """
 
     source: Any
-    check: Callable[[Any], Any]
+    check: Callable[[Any], Any] | None
     only_unlabeled: bool = False
     more: Any = None
     checksums: list[tuple[int, ...]] = field(default_factory=list, repr=False)
 
     def __iter__(self) -> Iterator[Any]:
+        if self.check is None:
+            yield from self._read()
+            return
         checksum: tuple[int, ...] = (0, 0, 0)
         for batch in self._read():
             is_sparse = sparse.issparse(batch)
@@ -300,13 +306,12 @@ class RowBatches:
             yield self.more
 
     def _read(self) -> Iterator[Any]:
-        if not self.only_unlabeled:
-            yield from map(self.check, self.source)
-            return
-        for rows, labels in self.source.labeled_batches():
-            missing = missing_labels(labels)
-            if missing.any():
-                yield self.check(rows[missing])
+        batches = iter(self.source)
+        if self.only_unlabeled:
+            pairs = self.source.labeled_batches()
+            parts = ((rows, missing_labels(labels)) for rows, labels in pairs)
+            batches = (rows[missing] for rows, missing in parts if missing.any())
+        yield from batches if self.check is None else map(self.check, batches)
 
 
 def is_dask(X: Any) -> bool:
@@ -351,9 +356,12 @@ class BatchCheck:
         return with_short_indices(rows if self.scale is None else self.scale.transform(batch))
 
 
-def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Return the rows with a label in the column of this name, the labels, and the whole source."""
-    source = as_source(X, name="X", label=label, dtype=np.float64)
+def read_labeled(X: Any, label: str, **options: Any) -> tuple[Any, np.ndarray, Any]:
+    """Return the rows with a label in the column of this name, the labels, and the whole source.
+
+    The options are those of `as_source`.
+    """
+    source = as_source(X, name="X", label=label, **options)
     rows, labels, classes = [], [], set()
     for batch, values in source.labeled_batches():
         known = ~missing_labels(values)
@@ -372,8 +380,8 @@ def read_labeled(X: Any, label: str) -> tuple[np.ndarray, np.ndarray, Any]:
             f"No row has a label in the column {label!r}: all are missing. Label some rows of "
             "each class."
         )
-    stack = sparse.vstack if sparse.issparse(rows[0]) else np.concatenate
-    return stack(rows), as_classes(np.concatenate(labels), f"Column {label!r}"), source
+    found = reduce(stack_rows, rows) if is_frame(rows[0]) else np.concatenate(rows)
+    return found, as_classes(np.concatenate(labels), f"Column {label!r}"), source
 
 
 @dataclass(frozen=True, eq=False)

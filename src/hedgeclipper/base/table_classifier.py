@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hedgeclipper import io
 from hedgeclipper.base import semi_supervised
-from hedgeclipper.base.columns import ColumnScale, check_numbers
+from hedgeclipper.base.columns import ColumnEncoder, ColumnScale, check_numbers
 from hedgeclipper.base.evaluation import LabeledScoreMixin
 from hedgeclipper.base.predictions import RowPredictor, decision_costs
 from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches, SemiSupervisedRows, is_dask
@@ -54,6 +54,8 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
 
     _dtype = "float32"
     _keeps_frames = False
+    _encodes = False  # frames are made numbers by the encoder_
+    encoder_: ColumnEncoder | None = None
     _scale: ColumnScale | None = None
     _labels: np.ndarray | None
     class_weight: Any = None
@@ -206,14 +208,19 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
                 "are the unlabeled ones: it goes with neither sample_weight nor X_unlabeled, nor "
                 "with a Dask collection. Pass labeled rows and labels as arrays."
             )
-        X_labeled, y, source = semi_supervised.read_labeled(X, label)
+        options: dict[str, Any] = {"dtype": np.float64}
+        if self._encodes:
+            options = {"frames": self._width}
+        X_labeled, y, source = semi_supervised.read_labeled(X, label, **options)
         if reset:
             X_labeled = self._check_table(X_labeled)
             self._column_names = source.column_names
             if source.column_names is not None:
                 self.feature_names_in_ = np.array(source.column_names, dtype=object)
-        check = BatchCheck("X", self.n_features_in_, self._row_checks, None, self._scale)
-        X_labeled = X_labeled if reset else check(X_labeled)
+        check: BatchCheck | None = self._batch_check("X", self._scale)
+        if self._encodes:
+            check = None
+        X_labeled = X_labeled if reset or check is None else check(X_labeled)
         check_classification_targets(y)
         unlabeled = RowBatches(source, check, only_unlabeled=True)
         if next(iter(unlabeled), None) is None:
@@ -231,17 +238,32 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
                 f"{name} is a list of Dask collections. Got {type(X[0]).__name__} in it. Make one "
                 "of them: dask.dataframe.from_delayed or concat, dask.array.concatenate."
             )
-        width = self.n_features_in_
         if is_dask(X):
             from hedgeclipper.io.distributed import check_collection
 
-            check_collection(X, name, width)
+            check_collection(X, name, self.n_features_in_)
             return X if self._scale is None else self._scale_collection(X)
         if not io.is_batched(X):
             return self._check_table(X, reset=False)
+        options: dict[str, Any] = {"name": name, "columns": self._column_names, "once": once}
+        if self._encodes:
+            if self.encoder_ is not None:
+                strings, used = self.encoder_.string_names, self.encoder_.used_names
+                options |= {"strings": strings, "columns": used}
+            return RowBatches(io.as_source(X, frames=self._width, **options), None)
         dtype = np.float32 if self._scale is None else np.float64
-        source = io.as_source(X, name=name, columns=self._column_names, dtype=dtype, once=once)
-        return RowBatches(source, BatchCheck(name, width, self._row_checks, None, self._scale))
+        source = io.as_source(X, dtype=dtype, **options)
+        return RowBatches(source, self._batch_check(name, self._scale))
+
+    @property
+    def _width(self) -> int:
+        """Number of columns that voters see; of those of the rows before these are encoded."""
+        if self.encoder_ is None:
+            return getattr(self, "n_features_in_", 1)
+        return self.encoder_.sources_.size
+
+    def _batch_check(self, name: str, scale: ColumnScale | None = None) -> BatchCheck:
+        return BatchCheck(name, self._width, self._row_checks, None, scale)
 
     def _check_table(self, X: Any, reset: bool = True) -> Any:
         """Return rows in memory as an array or CSR matrix, or as a frame if it is to be kept.
@@ -285,8 +307,15 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
             return draw_rows(X, n_rows, random_state)
         from hedgeclipper.io.distributed import draw_from
 
-        check = BatchCheck("X_unlabeled", self.n_features_in_, self._row_checks)
-        return draw_from(X, n_rows, self._column_names, check, random_state)
+        check: Any = self._batch_check("X_unlabeled")
+        if self._encodes and self.encoder_ is None:
+            check = _as_it_is
+        return draw_from(X, n_rows, self._names_of_numbers, check, random_state)
+
+    @property
+    def _names_of_numbers(self) -> list[str] | None:
+        """Names of the columns of rows as voters see them; None if these have none."""
+        return None if self.encoder_ is not None else self._column_names
 
     def _store_classes(self, y: np.ndarray) -> np.ndarray:
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -328,10 +357,8 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
     def _predict(self, X: Any, method: str) -> Any:
         """Return the predictions of this method for rows; lazy for Dask."""
         check_is_fitted(self)
-        check = BatchCheck("X", self.n_features_in_, self._row_checks)
-        predict = RowPredictor(
-            method, self._predictor, self.classes_, _as_it_is if self._keeps_frames else check
-        )
+        check: Any = _as_it_is if self._keeps_frames else self._batch_check("X")
+        predict = RowPredictor(method, self._predictor, self.classes_, check)
         rows = self._check_more(X, "X", once=True)
         if not is_dask(rows):
             return predict.of_raw(self._raw_predictions(rows))

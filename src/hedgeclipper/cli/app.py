@@ -225,7 +225,9 @@ class Fit(Printing, Writing, Reading):
     drop: Drop = None
     keep: Annotated[
         list[str] | None,
-        _option("COLUMN", "Use a column of numbers that seem to be ids; repeat for more."),
+        _option(
+            "COLUMN", "Use a column that seems to be an id or made of the target; repeat for more."
+        ),
     ] = None
     row_id: RowId = None
     confidence_level: Confidence = None

@@ -27,6 +27,6 @@ from hedgeclipper.io.frames import (
     positions_of,
     split_target,
 )
-from hedgeclipper.io.sources import Source, as_source, is_batched
+from hedgeclipper.io.sources import Source, as_source, hold_numbers, is_batched
 
 __all__ = ["Source", "as_source", "parquet_writer"]

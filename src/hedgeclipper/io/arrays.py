@@ -99,6 +99,9 @@ def tag_rows(seed: int, start: int, rows: Any) -> Draw:
 def merge_draws(one: Draw | None, other: Draw, n_rows: int) -> Draw:
     """Return the rows with the smallest tags of one draw and then another, at most ``n_rows``."""
     tags, positions, rows = other
+    if one is not None and one[0].size == n_rows:  # few of many rows come in, and are copied
+        small = np.flatnonzero(tags < one[0].max())
+        tags, positions, rows = tags[small], positions[small], _safe_indexing(rows, small)
     if one is not None:
         tags, positions = np.append(one[0], tags), np.append(one[1], positions)
         rows = stack_rows(one[2], rows)

@@ -39,6 +39,8 @@ _NUMERAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _PACKS = ("", ".gz", ".bz2", ".zst")
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+# what Arrow takes a column of CSV for next if a value does not suit; else it holds strings
+_WIDER = {"null": "int64", "int64": "float64", "date32[day]": "timestamp[s]"}
 SAY_ENCODING = "Write the file in UTF-8, or name its encoding, as in --encoding latin-1."
 
 
@@ -68,6 +70,7 @@ class Wanted(NamedTuple):
     label: str | None
     size: int
     strings: bool
+    of_any_kind: Sequence[str] | None
 
 
 @dataclass(frozen=True)
@@ -101,13 +104,17 @@ class TableFile:
         size: int | None = None,
         *,
         strings: bool = False,
+        of_any_kind: Sequence[str] | None = None,
     ) -> Iterator[Any]:
         """Yield checked record batches of these columns and the label, of at most so many rows.
 
-        ``strings``: whether columns may hold strings, which only CSV has to know.
+        Only CSV has to know whether columns may hold ``strings``, or are of any kind: then all have
+        the types that `table` finds, given those that shall be strings.
         """
         size = size or rows_per_batch(len(names))
-        wanted = Wanted(names if label is None else [*names, label], label, size, strings)
+        wanted = Wanted(
+            names if label is None else [*names, label], label, size, strings, of_any_kind
+        )
         schema, _ = self.head()
         positions_of(wanted.names, schema.names, self.place)
         with self._naming_damage():
@@ -267,14 +274,18 @@ class CsvFile(TableFile):
     def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
         names, label, label_type = wanted.names, wanted.label, None
         types = {name: schema.field(name).type for name in names if name != label}
+        more = {}
+        if wanted.of_any_kind is not None:
+            types = self._types_of_all_rows(schema, list(types), wanted.of_any_kind)
+            more["null_values"] = missing_strings()
         # the first lines of a column of strings may be empty, or look like numbers
         has_strings = wanted.strings and any(map(holds_strings, types.values()))
         for name, kind in types.items():
-            if str(kind) != "bool" and holds_numbers(kind):
+            if str(kind) != "bool" and holds_numbers(kind) and not more:
                 types[name] = pyarrow().string() if has_strings else pyarrow().float64()
         if label is not None:
             types[label] = pyarrow().string()
-        with self._open(names, types, schema.names) as reader:
+        with self._open(names, types, schema.names, **more) as reader:
             for batch in reader:
                 if label is not None:
                     labels = batch.column(label)
@@ -283,6 +294,32 @@ class CsvFile(TableFile):
                     labels = labels.cast(label_type or "float64")
                     batch = batch.set_column(len(names) - 1, label, labels)
                 yield batch
+
+    def _types_of_all_rows(
+        self, schema: Any, names: list[str], strings: Sequence[str]
+    ) -> dict[str, Any]:
+        """Return types of columns that suit all rows: those of the first ones, or wider ones.
+
+        They are found in a pass over the file, once.
+        """
+        known = self.__dict__.setdefault("_types", {})
+        text = pyarrow().string()
+        types = {name: text if name in strings else schema.field(name).type for name in names}
+        key = tuple(types.items())
+        while key not in known:
+            try:
+                with self._open(names, types, null_values=missing_strings()) as reader:
+                    for _ in reader:
+                        pass
+                known[key] = types
+            except ValueError as error:
+                found = re.search(r"CSV column #(\d+): .*conversion error to", str(error))
+                name = schema.names[int(found[1])] if found else None
+                if name not in types or types[name] == text:
+                    raise
+                wider = _WIDER.get(str(types[name]))
+                types = types | {name: pyarrow().type_for_alias(wider) if wider else text}
+        return dict(known[key])
 
     def table(self, names: list[str], strings: Sequence[str] = ()) -> Any:
         """Return all rows in one table; types of columns suit all rows. A ? is missing, too."""
@@ -311,9 +348,13 @@ class CsvFile(TableFile):
 
     @contextmanager
     def _open(
-        self, names: list[str] | None = None, types: Any = None, heading: Sequence[str] = ()
+        self,
+        names: list[str] | None = None,
+        types: Any = None,
+        heading: Sequence[str] = (),
+        **more: Any,
     ) -> Iterator[Any]:
-        csv, options = pyarrow("pyarrow.csv"), self._options(names, types)
+        csv, options = pyarrow("pyarrow.csv"), self._options(names, types, **more)
         read = csv.ReadOptions(
             encoding=self.dialect.encoding, use_threads=False, block_size=CSV_BLOCK_BYTES
         )

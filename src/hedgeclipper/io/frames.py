@@ -86,6 +86,18 @@ def as_text(values: np.ndarray) -> np.ndarray:
     return np.array(texts, dtype=object)
 
 
+def unique_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different values of a column of objects, and the number of each row's value.
+
+    Of strings there are few, so that what takes long is done for these alone.
+    """
+    numbers: dict[Any, int] = {}
+    codes = [numbers.setdefault(value, len(numbers)) for value in values.tolist()]
+    different = np.empty(len(numbers), dtype=object)
+    different[:] = list(numbers)
+    return different, np.array(codes, dtype=np.intp)
+
+
 def frame_with(frame: Any, names: Sequence[str]) -> Any:
     """Return these columns of a frame, in this order; rows without names as they are."""
     found = frame_names(frame)

@@ -20,7 +20,11 @@ from hedgeclipper.io.arrays import as_rows, rows_per_batch
 from hedgeclipper.io.formats import TableFile, open_files
 from hedgeclipper.io.frames import (
     are_names,
+    as_frame,
+    frame_arrays,
     frame_columns,
+    frame_with,
+    holds_numbers,
     index_names,
     is_frame,
     labels_of,
@@ -44,13 +48,14 @@ class Request:
     columns: list[str] | None = None
     label: str | None = None
     dtype: Any = None
-    strings: bool = False
+    strings: bool | Sequence[str] = False
+    frames: int = 0
     once: bool = field(default=False, compare=False)
     data: Any = field(default=None, compare=False, repr=False)
 
     def joined(self, more: Request) -> Request:
         """Return what this and another request ask for together; the later dtype holds."""
-        asked = {"dtype": more.dtype} if more.dtype is not None else {}
+        asked: dict[str, Any] = {"dtype": more.dtype} if more.dtype is not None else {}
         for option in ("columns", "label"):
             had, wanted = getattr(self, option), getattr(more, option)
             if None not in (had, wanted) and had != wanted:
@@ -60,8 +65,8 @@ class Request:
                     f"{option}."
                 )
             asked[option] = had if wanted is None else wanted
-        strings = self.strings or more.strings
-        return replace(self, name=more.name, strings=strings, once=more.once, **asked)
+        asked |= {"strings": self.strings or more.strings, "frames": more.frames or self.frames}
+        return replace(self, name=more.name, once=more.once, **asked)
 
 
 class Source:
@@ -113,7 +118,8 @@ def as_source(
     columns: Sequence[str] | None = None,
     label: str | None = None,
     dtype: Any = None,
-    strings: bool = False,
+    strings: bool | Sequence[str] = False,
+    frames: int = 0,
     once: bool = False,
 ) -> Source:
     """Return a source of batches of rows, each a 2-d array or CSR matrix.
@@ -135,9 +141,13 @@ def as_source(
         Name of the column with the labels, for `Source.labeled_batches`.
     dtype : dtype, optional
         Of the rows. Default: one that holds the columns of a batch; float64 for CSV.
-    strings : bool, default=False
+    strings : bool or sequence of str, default=False
         Whether columns of frames and files may hold strings; rows are then arrays of objects if one
-        does, with None or NaN for what is missing.
+        does, with None or NaN for what is missing. With ``frames``, names of columns that hold
+        strings whatever they look like.
+    frames : int, default=0
+        If not 0, frames and files stay frames, with columns of any kind, and the batches of files
+        are of a size that suits so many columns.
     once : bool, default=False
         Whether the rows are read only once, so that an iterator of batches will do.
 
@@ -149,7 +159,7 @@ def as_source(
     ([(2, 3), (1, 3)], [(2, 3), (1, 3)])
     """
     names = None if columns is None else [str(column) for column in columns]
-    request = Request(name, names, label, dtype, strings, once, data)
+    request = Request(name, names, label, dtype, strings, frames, once, data)
     if isinstance(data, Source):
         both = data.request.joined(request)
         if both == data.request:
@@ -196,6 +206,28 @@ def is_batched(data: Any) -> bool:
         return bool(data) and (is_frame(data[0]) or np.ndim(data[0]) == 2)
     is_array = hasattr(data, "__array__") or hasattr(data, "shape") or sparse.issparse(data)
     return hasattr(data, "__iter__") and not is_array
+
+
+def hold_numbers(data: Any, names: Sequence[str] | None = None, label: str | None = None) -> bool:
+    """Return whether columns of frames or batches are numbers, as far as the first rows tell.
+
+    ``names`` are those of the columns that count, by default all but the label.
+    """
+    if isinstance(data, Source):
+        data = data.request.data
+    if _are_files(data):
+        files = data if isinstance(data, list) and isinstance(data[0], TableFile) else None
+        fields = [field for file in files or open_files(data) for field in file.head()[0]]
+        kinds = {field.name: holds_numbers(field.type) for field in reversed(fields)}
+    else:
+        if is_batched(data) and not hasattr(data, "__next__"):
+            data = next(iter(data() if callable(data) else data), None)
+        if not is_frame(data):
+            return True
+        arrays = frame_arrays(data)
+        kinds = {name: array.dtype.kind in "biuf" for name, array in arrays.items()}
+    wanted = [name for name in kinds if name != label] if names is None else names
+    return all(kinds.get(name, True) for name in wanted)
 
 
 def _are_files(data: Any) -> bool:
@@ -254,7 +286,11 @@ def _read_tables(
     request = replace(request, columns=names, label=request.label if labels else None)
     for file in files:
         n_read = 0
-        for batch in file.batches(names, request.label, strings=request.strings):
+        size = rows_per_batch(request.frames or len(names))
+        kinds: dict[str, Any] = {"strings": bool(request.strings)}
+        if request.frames:
+            kinds = {"of_any_kind": request.strings or ()}
+        for batch in file.batches(names, request.label, size, **kinds):
             yield _frame_block(batch, request, file.place)
             n_read += batch.num_rows
         _check_count(counts, file.place, n_read)
@@ -285,8 +321,13 @@ def _frame_block(frame: Any, request: Request, place: str) -> Block:
     if request.columns is not None and are_names(found):
         wanted = request.columns
         positions_of(wanted, found, place)
+    labels = None
+    if label is not None:
+        labels = labels_of(columns[label], f"Column {label!r} of {place}")
+    if request.frames:
+        return frame_with(as_frame(frame), wanted), labels, list(wanted)
     arrays = [
-        numbers_of(columns[name], f"Column {name!r} of {place}", strings=request.strings)
+        numbers_of(columns[name], f"Column {name!r} of {place}", strings=bool(request.strings))
         for name in wanted
     ]
     dtype = request.dtype
@@ -296,9 +337,6 @@ def _frame_block(frame: Any, request: Request, place: str) -> Block:
     with np.errstate(over="ignore"):
         for position, array in enumerate(arrays):
             rows[:, position] = array
-    labels = None
-    if label is not None:
-        labels = labels_of(columns[label], f"Column {label!r} of {place}")
     return rows, labels, list(wanted) if are_names(found) else None
 
 
