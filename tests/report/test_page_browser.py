@@ -1,8 +1,5 @@
 """The report in a real browser; without one these tests are skipped, and say so."""
 
-import os
-import shutil
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,17 +12,9 @@ from hedgeclipper import (
     VoteAggregator,
     write_report,
 )
+from tests.browser import BROWSER, needs_browser, playwright
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-BROWSER = os.environ.get("HEDGECLIPPER_CHROMIUM") or next(
-    filter(None, map(shutil.which, NAMES)), None
-)
-pytestmark = pytest.mark.skipif(
-    BROWSER is None,
-    reason=f"no browser: none of {NAMES} is on the PATH, nor HEDGECLIPPER_CHROMIUM set",
-)
+pytestmark = needs_browser
 KINDS = ["forest", "panel", "votes"]
 
 

@@ -30,6 +30,9 @@ _AUDIT_EXAMPLE = (
     "hedgeclipper audit predictions.csv --labels checked.csv --confidence-column score "
     "--max-error 0.05 -o labels.csv"
 )
+_LABEL_EXAMPLE = (
+    "hedgeclipper label rows.csv --target diagnosis --classes benign,malignant --max-error 0.05"
+)
 _UsageError: Any = typer.BadParameter.__base__
 
 app = typer.Typer(
@@ -485,6 +488,61 @@ class Finish(Printing, Writing, Reading):
             "Column that names the rows in both files. Default: row, their numbers from 0.",
         ),
     ] = None
+
+
+@app.command("label", epilog=f"Example: {_LABEL_EXAMPLE}")
+@dataclass(kw_only=True)
+class LabelRows(Command, Writing, Reading):
+    """Label rows in the browser, until at most so many labels of the file are wrong.
+
+    The model learns meanwhile and asks for the rows that help most. Every label is saved at once
+    beside the rows; the same command goes on where it ended.
+    """
+
+    calls = "label_commands:label_rows"
+    data: Annotated[str, typer.Argument(metavar="ROWS", help="The rows of the file to finish.")]
+    target: Annotated[
+        str, _option("COLUMN", "What to label; the file may have some labels.", "--target", "-t")
+    ]
+    classes: Annotated[
+        str | None,
+        _option("A,B,...", "The classes. Default: those of the labels that are there."),
+    ] = None
+    max_error: Annotated[
+        float,
+        _proportion("FRACTION", "Largest proportion of wrong labels in the finished file."),
+    ] = 0.05
+    confidence_level: Annotated[
+        float, _proportion("LEVEL", "Probability that --max-error holds.", "--confidence")
+    ] = 0.95
+    text: Annotated[str | None, _option("COLUMN", "A column of text, shown large.")] = None
+    image: Annotated[
+        str | None,
+        _option("COLUMN", "A column of paths of images, in the folder of the rows or below it."),
+    ] = None
+    drop: Drop = None
+    annotator: Annotated[str, _option("NAME", "Who labels; it is written with each label.")] = ""
+    to: Annotated[
+        Path | None,
+        _option(
+            "OUT",
+            "The finished file: .parquet or .csv. Default: rows.labeled.csv beside the rows.",
+            "--output",
+            "-o",
+        ),
+    ] = None
+    session: Annotated[
+        Path | None,
+        _option("FILE", "The labels so far. Default: rows.csv.session.jsonl beside the rows."),
+    ] = None
+    terminal: Annotated[
+        bool, _option("", "Label in the terminal, over ssh for instance.", "--terminal")
+    ] = False
+    no_browser: Annotated[
+        bool, _option("", "Print the address of the page, and do not open it.", "--no-browser")
+    ] = False
+    port: Annotated[int, _option("NUMBER", "Port of the page. Default: any.", max=65535, min=0)] = 0
+    seed: Seed = 0
 
 
 @app.command("report")

@@ -407,6 +407,14 @@ class LabelingLoop:
             claim,
         )
 
+    def prediction(self, row: int) -> tuple[Any, float] | None:
+        """Return what the last fit predicts for a row, with its probability; None without one."""
+        if self._fit is None:
+            return None
+        number = self._row(row)
+        name = self.classes[self._fit.predicted[number]].item()
+        return name, 1.0 - float(self._fit.uncertainties[number])
+
     def close(self) -> None:
         """Release the session file."""
         if self._file is not None:
@@ -589,7 +597,9 @@ class LabelingLoop:
 
     def _unmarked(self, rows: Any) -> list[int]:
         """Return those of the rows that nobody has marked and that are not open."""
-        return [int(row) for row in rows if self._codes[row] == NONE and row not in self._open]
+        numbers = np.asarray(rows, np.int64)
+        free = numbers[self._codes[numbers] == NONE].tolist()
+        return [row for row in free if row not in self._open]
 
     def _open_rows(self) -> list[int]:
         return [] if self.phase == "finished" else list(self._open)

@@ -1,0 +1,191 @@
+"""``hedgeclipper label``: label rows in the browser or the terminal, until the file is finished."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from hedgeclipper.cli.app import LabelRows
+from hedgeclipper.cli.labels_file import PEOPLE, PREDICTION, SOURCE
+from hedgeclipper.cli.output import CommandError, ExitCode, Output, check_outputs, check_suffix
+from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, clean_labels, write_table
+from hedgeclipper.cli.training_rows import Roles, check_finite, columns_to_use
+from hedgeclipper.io import as_text, listed, missing_labels
+from hedgeclipper.io.atomic import atomic_path
+from hedgeclipper.io.messages import import_extra
+from hedgeclipper.labeling import LabelingLoop
+from hedgeclipper.labeling.frontend import Frontend
+from hedgeclipper.labeling.rows_view import RowView
+
+SESSION_SUFFIX, FINISHED_SUFFIX = ".session.jsonl", ".labeled"
+
+
+def label_rows(options: LabelRows, output: Output) -> None:
+    """Label rows of a table until the file is finished, or the user stops."""
+    if not options.terminal:
+        for name in ("starlette", "uvicorn"):
+            import_extra(name, "label", "hedgeclipper label")
+    table = LabelTable.read(options, output)
+    loop = open_loop(table, options, output)
+    frontend = Frontend(loop, table.X, options.annotator)
+    finished = FinishedFile(table, loop, options, output)
+    try:
+        with suppress(KeyboardInterrupt, EOFError):  # the usual way to stop
+            _run(options, table, frontend, finished, output)
+        if frontend.is_over():
+            output.say(finished.write())
+        else:
+            output.facts([("Labels", loop.status().describe()), ("Session", table.session)])
+            output.say("Run the same command again to go on.")
+    finally:
+        frontend.close()
+        loop.close()
+
+
+def _run(
+    options: LabelRows,
+    table: LabelTable,
+    frontend: Frontend,
+    finished: FinishedFile,
+    output: Output,
+) -> None:
+    """Serve the page, or ask in the terminal."""
+    if options.terminal:
+        from rich.console import Console
+
+        from hedgeclipper.labeling.keys import Keys
+        from hedgeclipper.labeling.terminal import TerminalLabeling
+
+        with Keys() as keys:
+            TerminalLabeling(frontend, table.view, table.classes, keys, Console()).run()
+        return
+    from hedgeclipper.labeling.server import LabelPage, serve
+
+    page = LabelPage(frontend, table.view, table.target, table.classes, finished.write)
+    serve(page, options.port, output.say, open_browser=not options.no_browser)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """Rows to label, how they are shown, what the model learns from, and the labels known."""
+
+    frame: pd.DataFrame
+    X: pd.DataFrame
+    y: np.ndarray
+    classes: list[str]
+    target: str
+    view: RowView
+    output: Path
+    session: Path
+
+    @classmethod
+    def read(cls, options: LabelRows, output: Output) -> LabelTable:
+        """Read and check the rows, and name the files to write."""
+        files = Files.find([options.data], output, options.dialect)
+        first = files.paths[0]
+        to = options.to or first.with_name(f"{_stem(first)}{FINISHED_SUFFIX}.csv")
+        session = options.session or first.with_name(first.name + SESSION_SUFFIX)
+        check_outputs(to, inputs=[files, session], force=options.force)
+        check_suffix(to, *TABLE_SUFFIXES)
+        named = [name for name in (options.text, options.image) if name is not None]
+        files.require(named, "--text and --image")
+        has_target = options.target in files.names
+        strings = [*files.codes, *named, *([options.target] if has_target else [])]
+        frame = files.frame(strings=strings).reset_index(drop=True)
+        if SOURCE in frame:
+            raise CommandError(
+                f"{files.place} has a column {SOURCE!r} itself, which is written here.",
+                "Rename it.",
+            )
+        y, classes = _labels(frame, options, output)
+        left_out = [*(options.drop or ()), *([options.image] if options.image else ())]
+        # without a column of the target there is nothing to look up in the file
+        roles = Roles(options.target, None, None if has_target else files, (), left_out)
+        names = columns_to_use(files, roles, output)[0]
+        shown = [name for name in frame if name not in {options.target, *(options.drop or ())}]
+        X = check_finite(frame[names])
+        view = RowView(frame[shown], options.text, options.image, first.parent)
+        return cls(frame, X, y, classes, options.target, view, to, session)
+
+
+def _labels(
+    frame: pd.DataFrame, options: LabelRows, output: Output
+) -> tuple[np.ndarray, list[str]]:
+    """Return the labels that are there already, None where not, and all classes."""
+    y = np.full(len(frame), None, object)
+    if options.target in frame:
+        y = clean_labels(frame[options.target], (), output)
+        known = ~missing_labels(y)
+        y[known] = as_text(y[known])
+    found = sorted({label for label in y if label is not None})
+    named = [name.strip() for name in (options.classes or "").split(",") if name.strip()]
+    classes = list(dict.fromkeys(named or found))
+    unknown = [label for label in found if label not in classes]
+    if unknown:
+        raise CommandError(
+            f"{options.target!r} has labels that --classes does not name: {listed(unknown, 5)}.",
+            "Name all classes.",
+            ExitCode.USAGE,
+        )
+    if len(classes) < 2:
+        raise CommandError(
+            f"There are fewer than two classes: {listed(classes, 5) or 'none'}.",
+            "Name them, such as --classes benign,malignant.",
+            ExitCode.USAGE,
+        )
+    return y, classes
+
+
+def open_loop(table: LabelTable, options: LabelRows, output: Output) -> LabelingLoop:
+    """Return the loop of a session, which goes on if its file is there."""
+    if table.session.exists():
+        loop = LabelingLoop.resume(table.session, table.X)
+        output.note(f"Going on with {table.session}: {loop.status().n_labeled:,} labels so far.")
+        return loop
+    return LabelingLoop(
+        table.X,
+        classes=table.classes,
+        max_error=options.max_error,
+        confidence_level=options.confidence_level,
+        y=table.y,
+        random_state=options.seed,
+        session=table.session,
+    )
+
+
+class FinishedFile:
+    """Writes the finished file, once, and says so."""
+
+    def __init__(
+        self, table: LabelTable, loop: LabelingLoop, options: LabelRows, output: Output
+    ) -> None:
+        self.table, self.loop, self.options, self.output = table, loop, options, output
+        self.words = ""
+
+    def write(self) -> str:
+        """Write all rows with their labels, and return what is known of them."""
+        if not self.words:
+            result, table = self.loop.result(), self.table
+            is_open = result.needs_review  # nobody could decide these
+            labels = result.labels.astype(object)
+            source = np.where(result.by_hand, PEOPLE, PREDICTION).astype(object)
+            labels[is_open] = source[is_open] = None
+            frame = table.frame.assign(**{table.target: labels, SOURCE: source})
+            content = pa.Table.from_pandas(frame, preserve_index=False)
+            with atomic_path(table.output, force=True) as draft:
+                write_table([content], draft, table.output)
+            self.output.wrote("labels", table.output)
+            counts = Counter(str(label) for label in labels[~is_open])
+            found = ", ".join(f"{n:,} {name}" for name, n in counts.most_common())
+            self.words = f"{result.describe()} {found}. Written to {table.output}."
+        return self.words
+
+
+def _stem(path: Path) -> str:
+    return path.name.removesuffix(".gz").rpartition(".")[0] or path.name

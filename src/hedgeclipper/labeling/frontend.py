@@ -1,0 +1,175 @@
+"""What the page and the terminal share: who has which row, labels, undo, fits meanwhile.
+
+A `Frontend` may be called by many threads. A label counts as saved once `Frontend.label` has
+returned, since the loop has then written it to the disk.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import Any
+
+from hedgeclipper.labeling.worker import FitWorker
+
+# after so many seconds without an action of a tab, another one that asks gets its row
+SILENT = 600.0
+REASONS = {
+    "start": "Drawn at random, to begin with.",
+    "chosen": "Chosen because the model is unsure.",
+    "test": "Drawn at random, to test the model.",
+    "review": "The model is too unsure here: this row needs your label.",
+}
+HIDDEN = "hidden, since this row tests the model."
+
+
+class RowTakenError(Exception):
+    """A row is not open any more for who wants to label it."""
+
+
+@dataclass
+class Holder:
+    """A tab, or the terminal: the row that it shows, and those that it has labeled."""
+
+    row: int | None = None
+    labeled: list[int] = field(default_factory=list)
+    acted: float = field(default_factory=time.monotonic)
+
+
+class Frontend:
+    """Hands out rows of a loop, takes labels, and has fits run in the background.
+
+    Parameters
+    ----------
+    loop : LabelingLoop
+        What decides which row is next.
+    X : array or frame
+        The rows of the loop, which the process of fits gets once.
+    annotator : str, default=""
+        Who labels; it is written with each label.
+    """
+
+    def __init__(self, loop: Any, X: Any, annotator: str = "") -> None:
+        self.loop, self.annotator = loop, annotator
+        self.problem = ""
+        self.is_fitting = False
+        self._lock = RLock()
+        self._holders: dict[str, Holder] = {}
+        self._waiting: list[int] = []  # rows that were asked, and that no tab has now
+        self._worker = FitWorker(X, self._receive, self._fail)
+        with self._lock:
+            self._fit_if_due()
+
+    def close(self) -> None:
+        """End the fits; what was labeled is on the disk already."""
+        self._worker.close()
+
+    def status(self) -> Any:
+        """Return the status of the loop."""
+        with self._lock:
+            return self.loop.status()
+
+    def is_over(self) -> bool:
+        """Return whether no row is open, and no fit will ask for another one."""
+        with self._lock:
+            is_open = any(holder.row is not None for holder in self._holders.values())
+            return not is_open and not self.is_fitting and not self.problem
+
+    def next_row(self, who: str) -> int | None:
+        """Return the row that a tab has open, or another one; None if there is none now."""
+        with self._lock:
+            holder = self._holder(who)
+            if holder.row is None:
+                holder.row = self._waiting.pop() if self._waiting else self._left_behind(SILENT)
+            if holder.row is None:
+                holder.row = self._asked()
+            if holder.row is None:  # all others are open elsewhere: who is first labels them
+                holder.row = self._left_behind(0)
+            self._fit_if_due()
+            return holder.row
+
+    def label(self, who: str, row: int, label: Any, note: str = "") -> None:
+        """Save the label of a row, None for "cannot tell"; it is on the disk on return."""
+        with self._lock:
+            holder = self._holder(who)
+            if holder.row != row:
+                raise RowTakenError(
+                    f"Row {row} was labeled or given to another tab meanwhile. Nothing was saved."
+                )
+            self.loop.tell([row], [label], annotator=self.annotator, notes=[note])
+            holder.row = None
+            holder.labeled.append(row)
+            self.problem = ""
+            self._fit_if_due()
+
+    def undo(self, who: str) -> int | None:
+        """Take back the last label of a tab, and give it the row again; None if there is none."""
+        with self._lock:
+            holder = self._holder(who)
+            if not holder.labeled:
+                return None
+            self.loop.undo(holder.labeled[-1])
+            holder.labeled.pop()
+            if holder.row is not None:  # the row that was open is the next one
+                self._waiting.append(holder.row)
+            holder.row = self._asked()
+            return holder.row
+
+    def reason(self, row: int) -> str:
+        """Return why a row was asked for, in a sentence."""
+        with self._lock:
+            return REASONS.get(self.loop.reason(row), "")
+
+    def opinion(self, row: int) -> str:
+        """Return what the model predicts for a row, unless the row tests it."""
+        with self._lock:
+            if self.loop.reason(row) == "test":
+                return HIDDEN  # labels that test predictions must not know them
+            found = self.loop.prediction(row)
+        if found is None:
+            return "it has not seen enough labels yet."
+        return f"{found[0]} ({found[1]:.0%})"
+
+    def holds(self, who: str, row: int) -> bool:
+        """Return whether a tab has this row open."""
+        with self._lock:
+            return self._holder(who).row == row
+
+    def _asked(self) -> int | None:
+        return next((int(row) for row in self.loop.ask(1, refit=False)), None)
+
+    def _holder(self, who: str) -> Holder:
+        holder = self._holders.setdefault(who, Holder())
+        holder.acted = time.monotonic()
+        return holder
+
+    def _left_behind(self, silent: float) -> int | None:
+        """Take the row of the tab that was silent for longest, at least for so long."""
+        holders = [one for one in self._holders.values() if one.row is not None]
+        oldest = min(holders, key=lambda one: one.acted, default=None)
+        if oldest is None or time.monotonic() - oldest.acted < silent:
+            return None
+        row, oldest.row = oldest.row, None
+        return row
+
+    def _fit_if_due(self) -> None:
+        if self.is_fitting or self.problem:
+            return  # after a failure the next label tries again
+        job = self.loop.fit_job()
+        if job is not None:
+            self.is_fitting = True
+            self._worker.submit(job)
+
+    def _receive(self, result: Any) -> None:
+        with self._lock:
+            self.is_fitting = False
+            try:
+                self.loop.receive(result)
+            except (OSError, ValueError) as error:
+                self.problem = str(error)
+            self._fit_if_due()
+
+    def _fail(self, reason: str) -> None:
+        with self._lock:
+            self.is_fitting, self.problem = False, f"The model could not be fitted: {reason}"

@@ -1,0 +1,87 @@
+"""Keys of a terminal, one by one, without Enter."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+ESCAPE = "\x1b"
+
+
+class Keys:
+    """Reads single keys of the terminal in a ``with`` block; Ctrl-C is a KeyboardInterrupt."""
+
+    def __init__(self) -> None:
+        self._mode: Any = None
+        self._pending = ""
+
+    def __enter__(self) -> Keys:
+        if not sys.stdin.isatty():
+            raise OSError("Standard input is not a terminal. Leave out --terminal, or use one.")
+        if sys.platform != "win32":
+            import termios
+            import tty
+
+            self._mode = termios.tcgetattr(0)
+            tty.setcbreak(0, termios.TCSADRAIN)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if sys.platform != "win32":
+            import termios
+
+            termios.tcsetattr(0, termios.TCSADRAIN, self._mode)
+
+    def read(self) -> str:
+        """Return the next key in lower case; arrows and the like are passed over."""
+        while not self._pending:
+            if sys.platform == "win32":
+                self._pending = _windows_key()
+            else:
+                given = os.read(0, 64).decode(errors="replace")
+                if not given:
+                    raise EOFError
+                # what an arrow sends comes at once, and begins with Escape
+                self._pending = "" if given.startswith(ESCAPE) else given
+        key, self._pending = self._pending[0].lower(), self._pending[1:]
+        return key
+
+    def drop(self) -> None:
+        """Forget keys that were pressed before: they were not meant for what is shown next."""
+        self._pending = ""
+        if sys.platform == "win32":
+            import msvcrt
+
+            while msvcrt.kbhit():
+                msvcrt.getwch()
+        else:
+            import termios
+
+            termios.tcflush(0, termios.TCIFLUSH)
+
+    @contextmanager
+    def line(self) -> Iterator[None]:
+        """Let a whole line be typed, and seen, in a ``with`` block."""
+        self.__exit__()
+        try:
+            yield
+        finally:
+            self.__enter__()
+
+
+def _windows_key() -> str:
+    """Return a key, nothing for those that send two codes."""
+    if sys.platform != "win32":
+        return ""
+    import msvcrt
+
+    key = msvcrt.getwch()
+    if key in "\x00\xe0":
+        msvcrt.getwch()
+        return ""
+    if key == "\x03":
+        raise KeyboardInterrupt
+    return key

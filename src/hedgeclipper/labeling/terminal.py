@@ -1,0 +1,153 @@
+"""Labels in a terminal, one key for each: the same loop as the page, also over ssh."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from hedgeclipper.labeling.frontend import Frontend
+from hedgeclipper.labeling.keys import Keys
+from hedgeclipper.labeling.rows_view import RowView, class_keys
+
+TERMINAL = "terminal"
+BAR_WIDTH = 16
+KEYS = "s cannot tell   u undo   n note   o model's opinion   q quit"
+
+
+class TerminalLabeling:
+    """Shows one row after the other, and takes a key for each.
+
+    Parameters
+    ----------
+    frontend : Frontend
+        Rows and labels.
+    view : RowView
+        How a row is shown.
+    classes : sequence
+        The classes, in the order of their keys.
+    keys : Keys
+        Where keys come from.
+    console : Console
+        Where to print.
+    """
+
+    def __init__(
+        self,
+        frontend: Frontend,
+        view: RowView,
+        classes: Sequence[Any],
+        keys: Keys,
+        console: Console,
+    ) -> None:
+        self.frontend, self.view, self.classes = frontend, view, classes
+        self.keys, self.console = keys, console
+        self.note = ""
+        self._keys = {
+            key: name
+            for name, keys in zip(classes, class_keys(classes), strict=True)
+            for key in keys
+        }
+
+    def run(self) -> None:
+        """Label until the file is finished, or the key q."""
+        while (row := self._wait_for_row()) is not None:
+            self.keys.drop()
+            self._show(row)
+            while (done := self._turn(row, self.keys.read())) is None:
+                pass
+            if not done:
+                return
+
+    def _wait_for_row(self) -> int | None:
+        """Return the next row, once there is one; None if all are done."""
+        is_told = False
+        while (row := self.frontend.next_row(TERMINAL)) is None:
+            if self.frontend.is_over():
+                return None
+            if not is_told or self.frontend.problem:
+                self._say(self.frontend.problem or "The model is learning from your labels ...")
+                is_told, self.frontend.problem = True, ""
+            time.sleep(0.1)
+        return row
+
+    def _turn(self, row: int, key: str) -> bool | None:
+        """Do what a key asks for: True for another row, False for the end, None for this row."""
+        if key == "q":
+            return False
+        if key == "u":
+            is_undone = self.frontend.undo(TERMINAL) is not None
+            self._say("Taken back." if is_undone else "There is no label to take back.")
+            return is_undone or None
+        if key == "n":
+            with self.keys.line():
+                self.note = self.console.input("Note: ")
+        elif key == "o":
+            self._say(f"The model's opinion: {self.frontend.opinion(row)}")
+        elif key == "s" or key in self._keys:
+            return self._label(row, None if key == "s" else self._keys[key])
+        return None
+
+    def _label(self, row: int, label: Any) -> bool | None:
+        try:
+            self.frontend.label(TERMINAL, row, label, self.note)
+        except OSError as error:
+            self._say(f"Nothing was saved: {error}")
+            return None
+        self.note = ""
+        self._say(f"Saved: {'cannot tell' if label is None else label}.")
+        return True
+
+    def _show(self, row: int) -> None:
+        shown, status = self.view.show(row), self.frontend.status()
+        table = Table(box=SIMPLE, show_header=False, pad_edge=False)
+        for cell in shown["cells"]:
+            value = "missing" if cell["value"] is None else cell["value"]
+            table.add_row(_plain(cell["name"]), _plain(value), _bar(cell["range"]))
+        keys = Text("   ").join(
+            Text.assemble((f" {'/'.join(own) or '-'} ", "reverse"), " ", _plain(name))
+            for name, own in zip(self.classes, class_keys(self.classes), strict=True)
+        )
+        parts: list[Any] = [
+            Text(),
+            Text.assemble((f"Row {row + 1:,}", "bold"), "  ", self.frontend.reason(row)),
+            Text(progress_words(status), "dim"),
+            table,
+        ]
+        if shown["text"] is not None:
+            parts.append(Padding(_plain(shown["text"]), (0, 0, 1, 0)))
+        self.console.print(Group(*parts, keys, Text(KEYS, "dim")))
+
+    def _say(self, words: str) -> None:
+        self.console.print(_plain(words))
+
+
+def progress_words(status: Any) -> str:
+    """Return the progress in a line."""
+    words = f"{status.n_labeled:,} label{'s' * (status.n_labeled != 1)} so far"
+    if status.n_more_labels is not None:
+        words += f", about {status.n_more_labels:,} more"
+    if status.estimated_error is not None:
+        words += f"; error about {status.estimated_error:.1%}"
+    return words
+
+
+def _plain(text: Any) -> Text:
+    """Return text without signs that would move the cursor, or change the terminal."""
+    unknown = "\N{REPLACEMENT CHARACTER}"
+    return Text("".join(c if c.isprintable() or c == "\n" else unknown for c in str(text)))
+
+
+def _bar(place: dict[str, float] | None) -> Text:
+    """Return where a number is in the range of its column, as a line of signs."""
+    if place is None:
+        return Text()
+    at, low, high = (round(place[name] * (BAR_WIDTH - 1)) for name in ("at", "low", "high"))
+    signs = ["●" if k == at else "━" if low <= k <= high else "─" for k in range(BAR_WIDTH)]
+    return Text("".join(signs), "cyan")

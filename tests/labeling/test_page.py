@@ -1,0 +1,163 @@
+"""The page in a real browser; without one these tests are skipped, and say so."""
+
+import os
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.browser import BROWSER, needs_browser, playwright
+from tests.labeling.served import CLASSES, Served, write_rows
+
+pytestmark = needs_browser
+expect = playwright.expect
+AXE = next(
+    (
+        path
+        for folder in (os.environ.get("NODE_PATH", ""), Path(__file__).parents[2] / "node_modules")
+        if (path := Path(folder) / "axe-core" / "axe.min.js").is_file()
+    ),
+    None,
+)
+NASTY = "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>"
+
+
+class Annotator:
+    """A person at the page, who knows the true labels and uses the keyboard."""
+
+    def __init__(self, browser, served, truth, width=1280, scheme="light"):
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 800}, color_scheme=scheme
+        )
+        self.truth, self.asked, self.complaints = truth, [], []
+        self.page = self.open(served.address)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.context.close()
+
+    def open(self, address):
+        page = self.context.new_page()
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.goto(address)
+        return page
+
+    def row(self, page=None):
+        """Return the number of the row that is shown, None once the file is finished."""
+        page = page or self.page
+        expect(page.locator("body")).not_to_have_class(re.compile("busy"))
+        expect(page.locator("#title")).to_have_text(re.compile("Row|finished"), timeout=30_000)
+        words = page.locator("#title").inner_text().replace(",", "").split()
+        return int(words[1]) - 1 if words[0] == "Row" else None
+
+    def label(self, page=None):
+        """Label the row that is shown by its key, and wait until it is saved."""
+        page, row = page or self.page, self.row(page)
+        page.keyboard.press("12"[self.truth[row]])
+        expect(page.locator("#title")).not_to_have_text(f"Row {row + 1:,}")
+        expect(page.locator("#saved")).to_have_text(f"Saved: {CLASSES[self.truth[row]]}.")
+        return row
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize("n_rows", [150, pytest.param(1500, marks=pytest.mark.slow)])
+def test_labels_undo_skip_reload_second_tab_and_a_kill_to_the_finished_file(
+    browser, tmp_path, n_rows
+):
+    truth = write_rows(tmp_path, n_rows)
+    words = ["--max-error", "0.1"]
+    with Served(tmp_path, *words) as served, Annotator(browser, served, truth) as person:
+        first = person.label()
+        second = person.row()
+        person.page.keyboard.press("u")
+        expect(person.page.locator("#title")).to_have_text(f"Row {first + 1:,}")
+        person.label()
+        assert person.row() == second
+        person.page.keyboard.press("s")
+        expect(person.page.locator("#saved")).to_have_text("Saved: cannot tell.")
+        third = person.row()
+        person.page.reload()
+        assert person.row() == third
+        other = person.open(served.origin)
+        assert person.row(other) != third
+        person.label(other)
+        person.page.keyboard.press("n")
+        person.page.keyboard.type("12 u")  # text, no keys of labels
+        person.page.keyboard.press("Enter")
+        assert person.label() == third
+        served.process.kill()
+        person.page.keyboard.press("1")
+        expect(person.page.locator("#error")).to_contain_text("Nothing was saved")
+        expect(person.page.locator("#saved")).to_have_text("")
+    with Served(tmp_path, *words) as served:
+        assert served.ask("/state")["n_labeled"] == 3
+        with Annotator(browser, served, truth) as person:
+            n_labels = 0
+            while person.row() is not None:
+                person.label()
+                n_labels += 1
+                while n_labels % 10 == 0 and served.ask("/state")["fitting"]:
+                    person.page.wait_for_timeout(20)
+            assert "Written to" in person.page.locator("#done").inner_text()
+            assert person.complaints == []
+            assert all(url.startswith(served.origin) for url in person.asked)
+    finished = pd.read_csv(tmp_path / "rows.labeled.csv")
+    wrong = finished["diagnosis"] != pd.Series(truth).map(dict(enumerate(CLASSES)))
+    assert wrong.mean() <= 0.1
+    assert n_rows == 150 or n_labels >= 200
+
+
+def nasty_rows(folder):
+    """Write rows with script in cells and names of columns; one has an image."""
+    frame = pd.DataFrame({NASTY: [NASTY] * 60, "text": f"</p>{NASTY}", "number": range(60)})
+    frame["number"] **= 2
+    frame["image"] = f"x.png#{NASTY}"
+    frame.to_csv(folder / "rows.csv", index=False)
+
+
+def test_nothing_in_cells_names_and_classes_runs(browser, tmp_path):
+    nasty_rows(tmp_path)
+    words = ["--classes", f"{NASTY},'\"><b>", "--annotator", NASTY, "--text", "text"]
+    words += ["--image", "image"]
+    with (
+        Served(tmp_path, *words, target=NASTY + "y") as served,
+        Annotator(browser, served, None) as person,
+    ):
+        person.row()
+        person.page.wait_for_timeout(200)
+        content = person.page.locator("main").inner_text()
+        assert person.page.title() == f"Label {NASTY}y"
+        assert content.count(NASTY) >= 4
+        assert person.page.locator("main img").count() == 1
+        assert person.page.locator("script, b").count() == 1
+        assert all(url.startswith(served.origin) for url in person.asked)
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_and_has_no_violation_of_accessibility(browser, tmp_path, width, scheme):
+    truth = write_rows(tmp_path)
+    with Served(tmp_path) as served:
+        served.label(truth, 80)
+        with Annotator(browser, served, truth, width, scheme) as person:
+            person.row()
+            person.page.wait_for_selector("#plan:not([hidden])")
+            widths = person.page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
+            assert widths[0] <= widths[1] == width
+            if AXE is None:
+                pytest.skip("axe-core is not installed: npm install axe-core")
+            person.page.evaluate(AXE.read_text())
+            found = person.page.evaluate("axe.run()")
+            assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []

@@ -1,0 +1,133 @@
+"""The terminal, through a pseudo-terminal as over ssh."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import termios
+import time
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from hedgeclipper.labeling.terminal import _plain
+from tests.labeling.served import CLASSES, FAST, write_rows
+
+WORDS = ["label", "rows.csv", "--target", "diagnosis", "--terminal", "--max-error", "0.1"]
+
+
+class Terminal:
+    """The command in a terminal of its own: ``expect`` reads, ``press`` writes."""
+
+    def __init__(self, folder):
+        self.ours, theirs = pty.openpty()
+        words = [sys.executable, "-c", FAST, *WORDS, "--classes", ",".join(CLASSES)]
+        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+        self.process = subprocess.Popen(
+            words,
+            cwd=folder,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=environment,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # Ctrl-C is for it alone
+        )
+        os.close(theirs)
+        self.text = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
+
+    def expect(self, pattern, seconds=60):
+        """Read until the pattern is there, and return its match; what was before it is dropped."""
+        end = time.monotonic() + seconds
+        while (found := re.search(pattern, self.text)) is None:
+            if not select.select([self.ours], [], [], max(end - time.monotonic(), 0))[0]:
+                raise TimeoutError(f"No {pattern!r} in {self.text!r}")
+            self.text += re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", os.read(self.ours, 65536).decode())
+        self.text = self.text[found.end() :]
+        return found
+
+    def press(self, keys):
+        os.write(self.ours, keys.encode())
+
+
+def row_of(terminal):
+    row = int(terminal.expect(r"Row ([\d,]+) ")[1].replace(",", "")) - 1
+    terminal.expect("q quit")
+    return row
+
+
+def test_labels_undo_skip_note_and_quit_and_the_next_start_goes_on(tmp_path):
+    truth = write_rows(tmp_path)
+    with Terminal(tmp_path) as terminal:
+        first = row_of(terminal)
+        terminal.press("1")
+        terminal.expect("Saved: benign")
+        second = row_of(terminal)
+        terminal.press("u")
+        terminal.expect("Taken back")
+        assert row_of(terminal) == first
+        terminal.press("n")
+        terminal.expect("Note: ")
+        terminal.press("odd\r")
+        terminal.press("m")
+        terminal.expect("Saved: malignant")
+        assert row_of(terminal) == second
+        terminal.press("o")
+        terminal.expect("not seen enough labels")
+        terminal.press("x")
+        terminal.press("s")
+        terminal.expect("Saved: cannot tell")
+        row_of(terminal)
+        terminal.press("q")
+        terminal.expect("again to go on")
+    lines = map(json.loads, (tmp_path / "rows.csv.session.jsonl").read_text().splitlines())
+    events = [(e["event"], e["row"], e.get("label"), e.get("note")) for e in lines if "row" in e]
+    assert events == [
+        ("label", first, "benign", None),
+        ("undo", first, None, None),
+        ("label", first, "malignant", "odd"),
+        ("label", second, None, None),
+    ]
+    with Terminal(tmp_path) as terminal:
+        terminal.expect("Going on with")
+        label_all(terminal, truth)
+    assert len(pd.read_csv(tmp_path / "rows.labeled.csv")) == len(truth)
+
+
+def label_all(terminal, truth):
+    """Label until the command says that the file is written."""
+    while found := terminal.expect(r"Row ([\d,]+) [\s\S]*?q quit|Written to"):
+        if found[1] is None:
+            return
+        terminal.press("12"[truth[int(found[1].replace(",", "")) - 1]])
+
+
+def test_arrows_do_nothing_and_ctrl_c_ends_it(tmp_path):
+    write_rows(tmp_path)
+    with Terminal(tmp_path) as terminal:
+        row_of(terminal)
+        terminal.press("\x1b[B")  # an arrow is no label
+        terminal.press("\x03")
+        terminal.expect("0 of 300 rows have a label")
+        assert terminal.process.wait(20) == 0
+
+
+@pytest.mark.parametrize("text", ["\x1b]0;title\x07", "\x1b[2J", "\x9b2J", "a\rb", "\x08"])
+def test_cells_do_not_reach_the_terminal_as_commands(text):
+    console = Console(force_terminal=True, color_system=None)
+    with console.capture() as found:
+        console.print(_plain(text))
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", found.get())
