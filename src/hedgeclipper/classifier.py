@@ -260,7 +260,9 @@ class HedgeClipperClassifier(
         for name in ("_predictor", "_gain", "_importances"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self._validate_params()
-        plan = self._plan()
+        plan = check_estimators(self.estimators)
+        if not isinstance(self.estimators, str):
+            self._validate_names([name for name, _ in self.estimators])
         if sample is not None:
             check_sampled_rows(sample, X, y, X_unlabeled, sample_weight)
         given, rows, prepare = self._read(X, y, X_unlabeled, sample_weight, plan)
@@ -313,9 +315,10 @@ class HedgeClipperClassifier(
         """Return scikit-learn's tags."""
         tags = super().__sklearn_tags__()
         models: list[Any] = []
-        with suppress(TypeError, ValueError):  # fit will raise it
-            plan = check_estimators(self.estimators)
-            models = [model for _, model in plan if not isinstance(model, str)]
+        if not isinstance(self.estimators, str):
+            with suppress(TypeError, ValueError):  # fit will raise it
+                plan = check_estimators(self.estimators)
+                models = [model for _, model in plan if not isinstance(model, str)]
         tags.input_tags.sparse = all(get_tags(model).input_tags.sparse for model in models)
         tags.input_tags.allow_nan = all(
             # a pipeline may take missing values, and will fail if it does not
@@ -323,13 +326,6 @@ class HedgeClipperClassifier(
             for model in models
         )
         return tags
-
-    def _plan(self) -> list[tuple[str, Any]]:
-        """Return names and voters, checked."""
-        if isinstance(self.estimators, list | tuple):
-            check_estimators(self.estimators)
-            self._validate_names([name for name, _ in self.estimators])
-        return check_estimators(self.estimators)
 
     def _read(
         self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any, plan: list[tuple[str, Any]]
@@ -491,7 +487,7 @@ class HedgeClipperClassifier(
             predicted,
             own,
             unlabeled=(self._classes_of(raw), others),
-            labels=given.y_labeled,
+            labels=given.drop_zero_weight().y_labeled,
             draw=draw,
             n_unlabeled=self.n_unlabeled_,
             caveat=caveat,
@@ -511,7 +507,10 @@ class HedgeClipperClassifier(
         ``codes`` are the classes of the labeled rows, and ``raw`` predictions of unlabeled ones.
         """
         predictor, sizes = self._predictor, self._voters.tree_sizes
-        rows = self._rows_without_their_labels(codes)
+        # labeled rows that all voters have scored without their labels
+        rows = np.flatnonzero(~np.isnan(self._voters.labeled).any(axis=(1, 2)))
+        if np.unique(codes[rows]).size < self.classes_.size:
+            rows = rows[:0]  # errors on some of the classes would tell nothing of all rows
         tested, centers = np.empty((rows.size, predictor.n_games)), []
         folds = weigh_by_folds(scores, sizes) if rows.size else ()
         for test, votes, unlabeled in folds:
@@ -534,20 +533,13 @@ class HedgeClipperClassifier(
             predicted,
             scaled,
             unlabeled=(self._classes_of(raw), predictor.uncertainties(raw)),
-            labels=given.y_labeled,
+            labels=given.drop_zero_weight().y_labeled,
             draw=draw,
             n_unlabeled=self.n_unlabeled_,
             own_uncertainties=own,
             center=float(np.mean(centers)) if centers and given.has_unlabeled else None,
             caveat=USED_LABELS,
         )
-
-    def _rows_without_their_labels(self, codes: np.ndarray) -> np.ndarray:
-        """Return numbers of labeled rows that all voters have scored without their labels."""
-        rows = np.flatnonzero(~np.isnan(self._voters.labeled).any(axis=(1, 2)))
-        if np.unique(codes[rows]).size < self.classes_.size:
-            return rows[:0]  # errors on some of the classes would tell nothing of all rows
-        return rows
 
     def _hold_out_labels(
         self, rows: SemiSupervisedRows, sample: Sample | None

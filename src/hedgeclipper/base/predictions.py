@@ -51,33 +51,23 @@ class TablePredictor:
 
     def raw_of(self, scores: np.ndarray) -> np.ndarray:
         """Return the log-odds for scores of shape (n_samples, n_voters, n_games)."""
-        starts = range(0, max(scores.shape[0], 1), ROWS_AT_ONCE)
-        blocks = (scores[start : start + ROWS_AT_ONCE].astype(float) for start in starts)
-        return np.concatenate([self._log_odds(block) for block in blocks])
-
-    def _log_odds(self, scores: np.ndarray) -> np.ndarray:
-        found = [vote.log_odds(scores[:, :, k]) for k, vote in enumerate(self.votes)]
-        return np.column_stack(found)
-
-    @property
-    def threshold(self) -> float:
-        """Raw prediction from which on the second of two classes is predicted."""
-        if self.costs is None or self.costs.shape[0] > 2:
-            return 0.0
-        probability = self.costs[0, 1] / (self.costs[0, 1] + self.costs[1, 0])
-        return float(logit(probability))
+        raw = np.empty((scores.shape[0], len(self.votes)))
+        for start in range(0, scores.shape[0], ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            for game, vote in enumerate(self.votes):
+                raw[rows, game] = vote.log_odds(scores[rows, :, game].astype(float))
+        return raw
 
     def decision(self, raw: np.ndarray) -> np.ndarray:
         """Return scores of rows: the class is that of the largest, or the second if positive.
 
-        One score, beyond the threshold, for two classes. For more one for each: its log-odds, or
-        with costs minus the expected cost of predicting it.
+        One score for two classes, beyond the threshold from which on the second one is predicted.
+        For more one for each: its log-odds, or with costs minus the expected cost of predicting it.
         """
+        costs = self.costs
         if raw.shape[1] == 1:
-            return raw[:, 0] - self.threshold
-        if self.costs is not None:
-            return -(self.probabilities(raw) @ self.costs)
-        return raw
+            return raw[:, 0] - (0.0 if costs is None else logit(costs[0, 1] / costs.sum()))
+        return raw if costs is None else -(self.probabilities(raw) @ costs)
 
     def probabilities(self, raw: np.ndarray) -> np.ndarray:
         """Return the probability of each class, shape (n_samples, n_classes)."""

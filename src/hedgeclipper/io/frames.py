@@ -23,7 +23,9 @@ _EXACT = 2.0**53
 
 def is_frame(data: Any) -> bool:
     """Return whether the data is a table of pandas, polars or Arrow."""
-    return _is_arrow(data) or is_pandas(data) or is_polars_dataframe(data)
+    if isinstance(data, np.ndarray):
+        return False
+    return is_pandas(data) or is_polars_dataframe(data) or _is_arrow(data)
 
 
 def _is_arrow(data: Any) -> bool:

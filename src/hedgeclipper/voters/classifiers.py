@@ -170,11 +170,6 @@ class LabeledRows:
     weights: np.ndarray | None = None
     X_unlabeled: Any = None
 
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return self.labels.size
-
 
 @dataclass(frozen=True, eq=False)
 class FittedClassifier:
@@ -203,7 +198,7 @@ def fit_classifiers(
     """
     everything = np.arange(rows.codes.size)
     folds = [*choose_folds(rows.codes, seed), (everything, everything)]
-    has_all = [np.unique(rows.codes[train]).size == rows.n_classes for train, _ in folds]
+    has_all = [np.unique(rows.codes[train]).size == rows.labels.size for train, _ in folds]
     last = len(folds) - 1
     calls = [
         (name, number, one, rows, *folds[number], number == last)
@@ -232,7 +227,7 @@ def fit_classifiers(
             for number, (result, *_) in found.items():
                 if result:
                     scores[folds[number][1]] = result[1]
-        labels = rows.labels if is_frozen else np.arange(rows.n_classes)
+        labels = rows.labels if is_frozen else np.arange(rows.labels.size)
         fitted.append(FittedClassifier(name, model, labels, scores, seconds))
     return fitted
 
@@ -292,7 +287,7 @@ def _attempt(
             labels = rows.labels
             if not isinstance(model, FrozenEstimator):
                 codes = fit_to_labels(model, rows, train)
-                labels = np.full(rows.n_classes, UNLABELED)  # that of no class it can know
+                labels = np.full(rows.labels.size, UNLABELED)  # that of no class it can know
                 labels[codes] = np.arange(codes.size)
             scores = classifier_scores(model, _safe_indexing(rows.X, test), labels)
         found = model if is_final else None, scores
@@ -349,39 +344,32 @@ def classifier_scores(estimator: Any, X: Any, labels: Any) -> np.ndarray:
     array([[0.5]])
     """
     labels = np.asarray(labels)
-    own = np.asarray(getattr(estimator, "classes_", labels))
+    known = np.asarray(getattr(estimator, "classes_", labels))
     code_of = {label: code for code, label in enumerate(labels.tolist())}
-    unknown = [label for label in own.tolist() if label not in code_of]
+    unknown = [label for label in known.tolist() if label not in code_of]
     if unknown:
         raise ValueError(
             f"it must know the classes {labels.tolist()} and no others. It also knows {unknown}"
         )
     scores = np.zeros((X.shape[0], labels.size))
-    if X.shape[0]:
-        scores[:, [code_of[label] for label in own.tolist()]] = _own_scores(estimator, X, own)
-    if not np.isfinite(scores).all():
-        n_bad = np.count_nonzero(~np.isfinite(scores).all(axis=1))
+    if known.size == 1 or X.shape[0] == 0:
+        own = np.ones((X.shape[0], known.size))
+    elif hasattr(estimator, "predict_proba"):
+        own = np.asarray(estimator.predict_proba(X), dtype=float)
+    elif hasattr(estimator, "decision_function"):
+        own = expit(np.asarray(estimator.decision_function(X), dtype=float))
+        own = np.column_stack([1.0 - own, own]) if own.ndim == 1 else own
+    else:
+        own = np.asarray(estimator.predict(X)).reshape(-1, 1) == known
+    if own.shape != (X.shape[0], known.size):
+        raise ValueError(
+            f"it must give one score for each of its {known.size} classes. Got an array of shape "
+            f"{own.shape} for {X.shape[0]} rows"
+        )
+    if not np.isfinite(own).all():
+        n_bad = np.count_nonzero(~np.isfinite(own).all(axis=1))
         raise ValueError(
             f"it must give finite scores. Got NaN or infinity for {n_bad} of {X.shape[0]} rows"
         )
+    scores[:, [code_of[label] for label in known.tolist()]] = own
     return scores[:, 1:] if labels.size == 2 else scores
-
-
-def _own_scores(estimator: Any, X: Any, own: np.ndarray) -> np.ndarray:
-    """Return scores of the classes an estimator knows, shape (n_samples, n_own)."""
-    if own.size == 1:
-        return np.ones((X.shape[0], 1))
-    if hasattr(estimator, "predict_proba"):
-        scores = np.asarray(estimator.predict_proba(X), dtype=float)
-    elif hasattr(estimator, "decision_function"):
-        scores = expit(np.asarray(estimator.decision_function(X), dtype=float))
-        if scores.ndim == 1:
-            scores = np.column_stack([1.0 - scores, scores])
-    else:
-        return np.asarray(estimator.predict(X)).reshape(-1, 1) == own
-    if scores.shape != (X.shape[0], own.size):
-        raise ValueError(
-            f"it must give one score for each of its {own.size} classes. Got an array of shape "
-            f"{scores.shape} for {X.shape[0]} rows"
-        )
-    return scores

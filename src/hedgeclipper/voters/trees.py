@@ -108,7 +108,7 @@ class PackedTrees:
     def apply(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the leaf numbers of all rows of X, shape (n_trees, n_samples)."""
         dtype = np.uint16 if self.n_leaves.max(initial=1) <= 1 << 16 else np.uint32
-        out = np.empty((self.n_trees, X.shape[0]), dtype)
+        out = np.empty((self.n_leaves.size, X.shape[0]), dtype)
         # as many as fit a block of features that stays in the cache
         size = int(np.clip(BYTES_PER_BLOCK // (4 * max(1, self.used.size)), 1024, ROWS_PER_BLOCK))
         slices = (slice(start, start + size) for start in range(0, X.shape[0], size))

@@ -81,7 +81,8 @@ class Components(TransformerMixin, BaseEstimator):
             center, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
             rows = self._learn_unit_rows(X)
         else:
-            center, scale, rows = self._learn_columns(_dense(X).astype(float))
+            dense = X.toarray() if sparse.issparse(X) else X
+            center, scale, rows = self._learn_columns(dense.astype(float))
         size = max(1, min(self.n_components, *rows.shape))
         with threadpool_limits(limits=1, user_api="blas"):  # sums that depend on no thread
             _, _, found = randomized_svd(rows, size, random_state=self.random_state)
@@ -111,12 +112,12 @@ class Components(TransformerMixin, BaseEstimator):
                 X.sum_duplicates()
             project_sparse_rows(X.indptr, X.indices, X.data, self.directions_, self.offset_, out)
             return out
-        columns = self.fill_, self.lowest_, self.highest_
-        for rows in cut(X.shape[0], self.directions_.T):  # a block of them may become dense
-            block = np.ascontiguousarray(_dense(X[rows]), np.float32)
-            project_rows(
-                block, *columns, self.has_unit_rows_, self.directions_, self.offset_, out[rows]
-            )
+        how = self.fill_, self.lowest_, self.highest_, self.has_unit_rows_
+        # a block of sparse rows may become dense
+        blocks = cut(X.shape[0], self.directions_.T) if sparse.issparse(X) else [slice(None)]
+        for rows in blocks:
+            block = X[rows].toarray() if sparse.issparse(X) else np.ascontiguousarray(X)
+            project_rows(block, *how, self.directions_, self.offset_, out[rows])
         return out
 
     def check_arrays(self) -> None:
@@ -154,10 +155,6 @@ class Components(TransformerMixin, BaseEstimator):
 
 
 _CHECKS = {"accept_sparse": "csr", "dtype": np.float32, "ensure_all_finite": "allow-nan"}
-
-
-def _dense(X: Any) -> np.ndarray:
-    return X.toarray() if sparse.issparse(X) else X
 
 
 def _density(X: Any) -> float:
