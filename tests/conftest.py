@@ -37,5 +37,5 @@ def command(capsys, tmp_path, monkeypatch):
 @pytest.fixture
 def other_sections(monkeypatch):
     """Reports without pictures, for tests that read their other sections."""
-    drawn = "hedgeclipper.report.rendering.figure"
+    drawn = "hedgeclipper.report.page.figure"
     monkeypatch.setattr(drawn, lambda label, *_, **__: f"<svg>{label}</svg>")

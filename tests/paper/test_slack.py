@@ -1,15 +1,11 @@
 """The slack, its gradient and its minimum, against NumPy and a linear program."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, linprog
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
-from hedgeclipper.game.solution import Progress
-from hedgeclipper.game.solve import play
 from hedgeclipper.paper import slack
 from hedgeclipper.paper.slack import LeafRows, SlackProblem, minimize_by_sgd, solution_at
 from hedgeclipper.paper.specialists import Specialists
@@ -60,12 +56,16 @@ def value_by_linear_program(problem, S):
     return found.fun
 
 
-def minimized(problem, rows, tol=1e-4, largest=50.0):
-    """The same problem by the solver of the package, with theta up to a size."""
-    game = problem.game(rows)
-    upper = np.minimum(game.terms.upper, largest)
-    game = replace(game, terms=replace(game.terms, upper=upper))
-    return play(game, Progress(tol, 500), "batch")
+def least_slack(problem, S):
+    """The least slack and its weights, by a program over sigma and the excess of each row."""
+    own, n = problem.specialists, S.shape[1]
+    rows = np.block([[S.T, -np.eye(n)], [-S.T, -np.eye(n)]])
+    bounds = [(0, None if used else 0) for used in own.is_used] + [(0, None)] * n
+    found = linprog(
+        np.r_[-own.b, np.full(n, problem.alpha / n)], rows, np.ones(2 * n), bounds=bounds
+    )
+    assert found.status == 0
+    return found.fun, found.x[:-n]
 
 
 def leaves_of(rows):
@@ -80,13 +80,14 @@ def test_gradient_is_that_of_the_slack():
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
-def test_batch_steps_reach_the_value_of_the_linear_program():
+def test_value_and_slack_are_those_of_the_linear_programs():
     problem, rows, S = small_game()
-    found = minimized(problem, rows)
-    assert found.stop_reason == "converged"
-    value = value_by_linear_program(problem, S)
-    assert found.worst_case_correlation == pytest.approx(value, abs=1e-3)
-    assert found.slack == pytest.approx(slack_by_hand(problem, S, problem.sigma(found)), abs=1e-9)
+    slack, sigma = least_slack(problem, S)
+    found = solution_at(problem, rows, sigma)
+    assert found.value == pytest.approx(value_by_linear_program(problem, S), abs=1e-6)
+    assert found.slack == pytest.approx(slack_by_hand(problem, S, sigma), abs=1e-9)
+    assert found.slack == pytest.approx(slack, abs=1e-6)
+    assert found.contradiction is None
 
 
 def test_sgd_comes_near_the_value_of_the_linear_program():
@@ -95,20 +96,19 @@ def test_sgd_comes_near_the_value_of_the_linear_program():
         [problem], rows, n_passes=400, batch_size=32, step=0.05, rng=np.random.default_rng(0)
     )
     best = value_by_linear_program(problem, S)
-    assert found.worst_case_correlation <= best + 1e-9, "V is the largest value"
-    assert found.worst_case_correlation == pytest.approx(best, abs=0.01)
-    assert found.weights.min() >= 0
+    assert found.value <= best + 1e-9, "V is the largest value"
+    assert found.value == pytest.approx(best, abs=0.01)
+    assert found.sigma.min() >= 0
 
 
 def test_theorem_2_has_a_minus_sign():
     """V_alpha, by a linear program over z in [-alpha, alpha], is minus the least slack."""
-    problem, rows, S = small_game(alpha=1.5)
-    found = minimized(problem, rows)
+    problem, _, S = small_game(alpha=1.5)
     own, n = problem.specialists, S.shape[1]
     used = own.is_used
     constraints = np.hstack([-S[used] / n, S[used] / n])
     program = linprog(np.full(2 * n, 1 / n), constraints, -own.b[used], bounds=(0, 1.5))
-    assert -found.slack == pytest.approx(program.fun, abs=1e-3)
+    assert -least_slack(problem, S)[0] == pytest.approx(program.fun, abs=1e-6)
 
 
 def test_the_papers_example_of_six_points():
@@ -128,26 +128,22 @@ def test_the_papers_example_of_six_points():
         tree_starts=trees.offsets,
     )
     problem, rows = SlackProblem(own, alpha=1.0), LeafRows(trees, votes)
-    exact = minimized(problem, rows, tol=1e-5, largest=1.0)
-    (by_sgd,) = minimize_by_sgd(
+    (found,) = minimize_by_sgd(
         [problem], rows, n_passes=3000, batch_size=6, step=0.1, rng=np.random.default_rng(0)
     )
-    for found in (exact, by_sgd):
-        scores = own.leaf_scores(problem.sigma(found))
-        m = slack.awake_predictions(trees.apply(votes), trees.offsets, scores)
-        assert np.all(m > 0), "all six are +"
-    assert exact.worst_case_correlation == pytest.approx(1.0, abs=1e-3)
+    scores = own.leaf_scores(found.sigma)
+    m = slack.awake_predictions(trees.apply(votes), trees.offsets, scores)
+    assert np.all(m > 0), "all six are +"
     # minimizers are not unique; the paper's, the majority vote of the "A" rules, is one
     papers = np.r_[np.zeros(12), 1, 1, 1, 0, 0, 0]
-    value = solution_at(problem, rows, papers).worst_case_correlation
-    assert value == pytest.approx(1.0)
+    assert solution_at(problem, rows, papers).value == pytest.approx(1.0)
 
 
 def test_contradictory_correlations_have_no_value():
     problem, rows, _ = small_game()
     own = problem.specialists
     wrong = Specialists(own.votes, np.ones_like(own.b), own.coverage, own.is_used, own.tree_starts)
-    found = minimized(SlackProblem(wrong, 1.0), rows)
+    found = solution_at(SlackProblem(wrong, 1.0), rows, np.where(own.is_used, 1.0, 0.0))
     assert "contradict each other" in str(found.contradiction)
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from hedgeclipper.report.displays import BLUE
-from hedgeclipper.report.rendering import count, figure, listed, number, percent, template
+from hedgeclipper.report.page import count, figure, listed, number, percent, template
 
 
 def test_numbers_and_proportions_as_text():

@@ -23,9 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.bounds.agreement import cohen_kappa
 from hedgeclipper.bounds.audit_answers import USUAL_RECALL, Audit, ClassAudit
-from hedgeclipper.bounds.checked_rows import CheckedRows, check_groups
+from hedgeclipper.bounds.checked_rows import CheckedRows, check_groups, cohen_kappa
 from hedgeclipper.bounds.intervals import check_level, count_bounds
 from hedgeclipper.bounds.precision_recall import (
     SegmentErrors,

@@ -94,15 +94,14 @@ class Contradiction:
         )
 
 
-def find_contradiction(game: Game, theta: np.ndarray, mean_size: float) -> Contradiction | None:
-    """Return the contradiction that theta proves, if it does: linear_term > mean abs(m).
+def find_contradiction(excess: float, load: np.ndarray) -> Contradiction | None:
+    """Return the contradiction that weights theta prove, if they do.
 
-    ``mean_size`` is the mean of abs(m) at theta. The test is scale-free: any multiple of theta
-    proves the same; loss, alpha, box and anchor of the game have no part in it. An excess below a
-    millionth is taken for rounding.
+    ``excess`` is their linear term less the mean of abs(m), ``load`` of shape (n_voters,) coverage
+    times abs(theta). The test is scale-free: any multiple of theta proves the same; loss, alpha,
+    box and anchor of the game have no part in it. An excess below a millionth is taken for
+    rounding.
     """
-    excess = -game.terms.slack(theta) - mean_size
-    load = game.specialists.coverage * np.abs(theta)
     if excess <= 1e-6 * load.sum():
         return None
     proportions = load / load.sum()
@@ -248,7 +247,9 @@ def describe(game: Game, progress: Progress, stop_reason: str) -> GameSolution:
         worst_case_correlation=correlation,
         worst_case_error=max((1.0 - correlation) / 2.0, 0.0),
         worst_case_loss=max((best.mean_potential - linear_term) / 2.0, 0.0),
-        contradiction=find_contradiction(game, theta, best.mean_size),
+        contradiction=find_contradiction(
+            linear_term - best.mean_size, game.specialists.coverage * np.abs(theta)
+        ),
         loss=game.loss,
     )
 

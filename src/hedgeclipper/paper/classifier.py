@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from hedgeclipper.base.predictions import TablePredictor
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_dask
 from hedgeclipper.base.table_classifier import NO_UNLABELED_ROWS, TableClassifier
-from hedgeclipper.game.solution import GameSolution, store_games
 from hedgeclipper.io import is_in_memory
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.messages import warn_user
@@ -21,6 +20,7 @@ from hedgeclipper.paper.slack import (
     ContradictoryCorrelationsWarning,
     LeafRows,
     SlackProblem,
+    SlackSolution,
     awake_predictions,
     minimize_by_sgd,
 )
@@ -91,9 +91,8 @@ class PaperHedgeClipper(TableClassifier):
         b, and the proportion of the unlabeled rows that each specialist is awake on.
     unlabeled_weight_ : ndarray of shape (n_games,)
         alpha of each game.
-    slack_, duality_gap_ : ndarray of shape (n_games,)
-        The slack at the weights, and how far it may be above its minimum: infinite, since nothing
-        bounds the weights from above.
+    slack_ : ndarray of shape (n_games,)
+        The slack at the weights.
     worst_case_correlation_ : ndarray of shape (n_games,)
         V: the least correlation of the clipped predictions with the labels of the unlabeled rows,
         if all b hold; always at alpha = 1. NaN where the b contradict each other.
@@ -102,8 +101,6 @@ class PaperHedgeClipper(TableClassifier):
         assumes.
     n_iter_ : ndarray of shape (n_games,)
         Passes over the unlabeled rows.
-    stop_reason_ : ndarray of shape (n_games,)
-        Why the solver stopped: "max_iter", since SGD takes all of its passes.
     n_labeled_, n_unlabeled_ : int
         Numbers of rows.
 
@@ -301,7 +298,7 @@ class PaperHedgeClipper(TableClassifier):
         found = dict.fromkeys(ALPHAS, 0.0)
         for (tested, alpha), games in zip(tried, problems, strict=True):
             for game, problem in zip(self._games(), games, strict=True):
-                scores = problem.specialists.leaf_scores(problem.sigma(next(solutions)))
+                scores = problem.specialists.leaf_scores(next(solutions).sigma)
                 m = grown.unseen_predictions(scores)[tested]
                 found[alpha] += separation(m, codes[tested] == game)
         return max(ALPHAS, key=found.__getitem__)
@@ -320,7 +317,7 @@ class PaperHedgeClipper(TableClassifier):
 
     def _minimize(
         self, problems: list[SlackProblem], rows: LeafRows, random_state: np.random.RandomState
-    ) -> list[GameSolution]:
+    ) -> list[SlackSolution]:
         return minimize_by_sgd(
             problems,
             rows,
@@ -331,20 +328,20 @@ class PaperHedgeClipper(TableClassifier):
         )
 
     def _store(
-        self, grown: GrownForest, problems: list[SlackProblem], solutions: list[GameSolution]
+        self, grown: GrownForest, problems: list[SlackProblem], solutions: list[SlackSolution]
     ) -> None:
         """Store what predicts new rows, and the results of the games."""
-        pairs = list(zip(problems, solutions, strict=True))
         specialists = [one.specialists for one in problems]
         self.forest_ = grown.forest
-        self.weights_ = [one.sigma(found) for one, found in pairs]
+        self.weights_ = [found.sigma for found in solutions]
         self.label_correlations_ = [np.where(own.is_used, own.b, np.nan) for own in specialists]
         self.coverage_ = [own.coverage for own in specialists]
         self.unlabeled_weight_ = np.array([one.alpha for one in problems])
         self._predictor = AwakePredictor.of(grown.trees, problems, self.weights_)
-        store_games(self, solutions)
+        self.slack_ = np.array([found.slack for found in solutions])
+        self.n_iter_ = np.full(len(problems), self.max_iter)
         contradictions = [found.contradiction for found in solutions]
-        V = [found.worst_case_correlation for found in solutions]
+        V = [found.value for found in solutions]
         self.worst_case_correlation_ = np.where([one is None for one in contradictions], V, np.nan)
         self.worst_case_error_ = (1.0 - self.worst_case_correlation_) / 2.0
         if any(contradictions):

@@ -19,16 +19,14 @@ stopping early keeps the weights of SGD finite.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from hedgeclipper.base.semi_supervised import RowSlices
-from hedgeclipper.game.equations import Game, WeightTerms
-from hedgeclipper.game.losses import ZeroOneLoss
-from hedgeclipper.game.solution import GameSolution, Progress, describe
+from hedgeclipper.game.solution import Contradiction, find_contradiction
 from hedgeclipper.io import is_in_memory
 from hedgeclipper.paper.specialists import Specialists
 from hedgeclipper.sklearn_private import _safe_indexing
@@ -141,7 +139,6 @@ class SlackProblem:
 
     specialists: Specialists
     alpha: float
-    cap: float | None = None
 
     def gradient(self, leaves: np.ndarray, sigma: np.ndarray) -> np.ndarray:
         """Return the gradient of gamma on a minibatch: -b + alpha * mean of sgn(m) S, abs(m) > 1.
@@ -158,67 +155,15 @@ class SlackProblem:
         """Return the nearest weights with 0 <= sigma."""
         return np.where(self.specialists.is_used, np.maximum(sigma, 0.0), 0.0)
 
-    def sigma(self, solution: GameSolution) -> np.ndarray:
-        """Return the weights of a solution in the paper's scale: sigma = theta * coverage."""
-        return solution.weights * self.specialists.coverage
-
-    def game(self, rows: LeafRows) -> Game:
-        """Return the same problem for the solvers of ``hedgeclipper.game``: theta = sigma / c."""
-        own = self.specialists
-        upper = np.where(own.is_used, np.inf, 0.0)
-        terms = WeightTerms.of(own.coverage, own.b, upper=upper)
-        return Game(LeafVoters(own, rows), terms, ZeroOneLoss(), self.alpha)
-
 
 @dataclass(frozen=True, eq=False)
-class LeafVoters:
-    """The specialists as voters of ``hedgeclipper.game``, whose passes read the rows again."""
+class SlackSolution:
+    """Weights sigma, the slack at them, the value V at alpha = 1, and whether they contradict b."""
 
-    specialists: Specialists
-    rows: LeafRows
-
-    @property
-    def n_samples(self) -> int:
-        """Number of unlabeled rows."""
-        return self.rows.n_rows
-
-    @property
-    def n_voters(self) -> int:
-        """Number of leaves and trees."""
-        return self.specialists.b.size
-
-    @property
-    def coverage(self) -> np.ndarray:
-        """Proportion of the rows that each specialist is awake on."""
-        return self.specialists.coverage
-
-    def blocks(self) -> Iterator[LeafBlock]:
-        """Yield the rows in blocks."""
-        return (LeafBlock(self.specialists, leaves) for leaves in self.rows.blocks())
-
-
-@dataclass(frozen=True, eq=False)
-class LeafBlock:
-    """Awake votes on a block of rows: supports ``block @ theta`` and ``z @ block``."""
-
-    specialists: Specialists
-    leaves: np.ndarray
-    __array_ufunc__ = None  # so that NumPy leaves ``z @ block`` to us
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and specialists."""
-        return self.leaves.shape[1], self.specialists.b.size
-
-    def __matmul__(self, theta: np.ndarray) -> np.ndarray:
-        own = self.specialists
-        scores = own.leaf_scores(theta * own.coverage)
-        return awake_predictions(self.leaves, own.tree_starts, scores)
-
-    def __rmatmul__(self, z: np.ndarray) -> np.ndarray:
-        own, sums = self.specialists, np.zeros(self.specialists.n_leaves)
-        add_in_leaves(self.leaves, own.tree_starts, z, sums)
-        return own.coverage * own.from_leaves(sums)
+    sigma: np.ndarray
+    slack: float
+    value: float
+    contradiction: Contradiction | None
 
 
 def minimize_by_sgd(
@@ -229,7 +174,7 @@ def minimize_by_sgd(
     batch_size: int,
     step: float,
     rng: np.random.Generator,
-) -> list[GameSolution]:
+) -> list[SlackSolution]:
     """Return the solution of each problem after passes of projected SGD from 0.
 
     All problems are solved in the same passes.
@@ -245,14 +190,22 @@ def minimize_by_sgd(
                     moved = sigmas[k] - size * problem.gradient(leaves, sigmas[k])
                     sigmas[k] = problem.project(moved)
     pairs = zip(problems, sigmas, strict=True)
-    return [solution_at(problem, rows, sigma, n_passes) for problem, sigma in pairs]
+    return [solution_at(problem, rows, sigma) for problem, sigma in pairs]
 
 
-def solution_at(
-    problem: SlackProblem, rows: LeafRows, sigma: np.ndarray, n_passes: int = 0
-) -> GameSolution:
-    """Take one more pass and return the slack, its duality gap and the value V at sigma."""
-    game, progress = problem.game(rows), Progress(tol=0.0, max_iter=1)
-    # labels z for the duality gap are read off the weights with a smoothing of this width
-    progress.add(game.evaluate(sigma / problem.specialists.coverage, 0.1))
-    return replace(describe(game, progress, "max_iter"), n_iter=n_passes + 1)
+def solution_at(problem: SlackProblem, rows: LeafRows, sigma: np.ndarray) -> SlackSolution:
+    """Take one more pass and return the solution at these weights."""
+    own, excess, size = problem.specialists, 0.0, 0.0
+    scores = own.leaf_scores(sigma)
+    for leaves in rows.blocks():
+        sizes = np.abs(awake_predictions(leaves, own.tree_starts, scores))
+        excess += float(np.maximum(sizes - 1.0, 0.0).sum())
+        size += float(sizes.sum())
+    excess, size = excess / rows.n_rows, size / rows.n_rows
+    gained = float(own.b @ sigma)
+    return SlackSolution(
+        sigma=sigma,
+        slack=problem.alpha * excess - gained,
+        value=max(gained - excess, -1.0),
+        contradiction=find_contradiction(gained - size, sigma),
+    )

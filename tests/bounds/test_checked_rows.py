@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.bounds.agreement import cohen_kappa, settle_labels
+from hedgeclipper.bounds.checked_rows import cohen_kappa, settle_labels
 
 
 def test_kappa_is_unknown_where_all_labels_are_of_one_class():
