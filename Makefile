@@ -49,8 +49,8 @@ $(TABPFN): $(wildcard benchmarks/rivals/*-tabpfn.txt benchmarks/rivals/*-weights
 	.venv-tabpfn/bin/python -m pip install --quiet $(PEERS_PIP) \
 	  --requirement benchmarks/rivals/requirements-tabpfn.txt --editable '.[io]'
 	mkdir -p .venv-tabpfn/weights
-	PIP_CONSTRAINT=benchmarks/rivals/constraints-weights.txt .venv-tabpfn/bin/python -m pip \
-	  download --quiet --no-deps --no-binary tabpfn --dest .venv-tabpfn \
+	.venv-tabpfn/bin/python -m pip download --quiet --no-deps --no-binary tabpfn \
+	  --dest .venv-tabpfn --build-constraint benchmarks/rivals/constraints-weights.txt \
 	  --requirement benchmarks/rivals/requirements-weights.txt
 	tar -xzf .venv-tabpfn/tabpfn-0.1.tar.gz --strip-components 2 -C .venv-tabpfn/weights \
 	  tabpfn-0.1/tabpfn/models_diff

@@ -37,7 +37,8 @@ from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 RESULTS, SHIFTS = FOLDER / "estimates.csv", FOLDER / "shifts.csv"
 ROWS = ("a1a", "adult", "agnostic_ada", "covtype", "higgs_lgbm7k", "kagg-cred", "weather")
 VOTES = ("bf_basketball", "bf_domain", "bf_yelp", "bf_youtube", "crowd_rte", "crowd_sp")
-FEW = ("a1a", "covtype", "weather")  # with other numbers of labels
+# with other numbers of labels, too
+FEW = ("a1a", "covtype", "weather", "bf_domain", "bf_yelp", "crowd_sp")
 MODELS = {
     "trees": partial(HedgeClipperClassifier, "trees", n_estimators=300),
     "default": HedgeClipperClassifier,
@@ -144,7 +145,7 @@ def bias_plan() -> Iterator[Key]:
             for name in VOTES if method == "votes" else ROWS:
                 if seed < n_draws:
                     yield Key(name, 100, seed, method)
-                if seed < n_draws // 3 and name in FEW and method == "trees":
+                if seed < n_draws // 3 and name in FEW and method != "default":
                     yield from (Key(name, n, seed, method) for n in (50, 300))
 
 

@@ -32,7 +32,7 @@ class Result:
 
     ``auc_hard`` is the AUC of the predicted classes, as in the paper. ``seconds`` is wall time, one
     process for each core running side by side; those of the mean and of the stacking include their
-    members'.
+    members'. ``calibration_error`` is NaN in results that are older than it.
     """
 
     data: str
@@ -48,6 +48,7 @@ class Result:
     seconds: float
     date: str
     versions: str
+    calibration_error: float = float("nan")
 
     @property
     def key(self) -> Key:

@@ -147,6 +147,7 @@ def run_task(task: Task) -> list[Result]:
         Result(
             *task[:3], name, *measure(draw.y_scored, scores),
             len(draw.X_unlabeled), draw.n_scored, round(seconds, 3), today(), versions(),
+            calibration_error(draw.y_scored, np.column_stack([1.0 - scores, scores])),
         )
         for name, scores, seconds in runs
     ]  # fmt: skip
@@ -164,6 +165,20 @@ def measure(y: np.ndarray, scores: np.ndarray) -> tuple[float, float, float, flo
         accuracy_score(y, hard),
     )
     return tuple(round(float(figure), 6) for figure in figures)
+
+
+def calibration_error(y: np.ndarray, probabilities: np.ndarray) -> float:
+    """Return the expected calibration error of the predicted classes, in ten bins of equal size.
+
+    It is the mean distance between the probability of the predicted class and how often that class
+    is right, over bins of rows with similar probabilities.
+    """
+    if np.isnan(probabilities).any():
+        return np.nan
+    sure, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == y
+    bins = np.array_split(np.argsort(sure, kind="stable"), 10)
+    gaps = [own.size * abs(sure[own].mean() - right[own].mean()) for own in bins if own.size]
+    return round(float(sum(gaps) / y.size), 6)
 
 
 class _Scored:

@@ -27,7 +27,7 @@ from benchmarks.figures import OURS, row_name
 from benchmarks.results_file import FOLDER, Key, Result, read_results, today, write_results
 from benchmarks.rivals.methods import RIVALS
 from benchmarks.rivals.settings import KINDS, SETTINGS, draw_setting, why_absent
-from benchmarks.run_table import measure
+from benchmarks.run_table import calibration_error, measure
 
 RESULTS = FOLDER / "rivals.csv"
 N_DRAWS = 3
@@ -67,7 +67,8 @@ def run_key(key: Key, n_jobs: int = -1) -> Result:
     probabilities, seconds, used = RIVALS[key.method].run(draw, n_jobs)
     figures = measure_classes(draw.y_scored, probabilities)
     sizes = len(draw.X_unlabeled), draw.n_scored
-    return Result(*key, *figures, *sizes, round(seconds, 1), today(), used)
+    calibration = calibration_error(draw.y_scored, probabilities)
+    return Result(*key, *figures, *sizes, round(seconds, 1), today(), used, calibration)
 
 
 def measure_classes(y: np.ndarray, probabilities: np.ndarray) -> tuple[float, float, float, float]:

@@ -19,8 +19,13 @@ from benchmarks.rivals.compare import BUSY, RESULTS
 from benchmarks.rivals.methods import RIVALS
 from benchmarks.rivals.settings import KIND_OF, TITLES
 
-MEASURES = {"auc": "AUC", "accuracy": "Accuracy", "log_loss": "Log loss"}
-SIGNS = {"auc": 1, "accuracy": 1, "log_loss": -1}  # of what is better
+MEASURES = {
+    "auc": "AUC",
+    "accuracy": "Accuracy",
+    "log_loss": "Log loss",
+    "calibration_error": "Calibration error",
+}
+SIGNS = {"auc": 1, "accuracy": 1, "log_loss": -1, "calibration_error": -1}  # of what is better
 # Okabe and Ito's colors, told apart by the color-blind; the markers differ as well.
 STYLES = {"paper": ("#0072B2", "o"), "other": ("#D55E00", "s"), "csv": ("#009E73", "^")}
 # Differences beyond this are drawn at the edge, hollow.
@@ -49,17 +54,22 @@ def others(results: Sequence[Result]) -> dict[str, str]:
 
 
 def figure_table(results: Sequence[Result], measure: str) -> str:
-    """Return means of a figure, and mean and median of the difference, for each other method."""
+    """Return means of a figure, and mean and median of the difference, for each other method.
+
+    Methods whose results lack the figure are left out.
+    """
     head = ["settings", "its mean", "HedgeClipper", "difference", "median", "better in"]
     rows = [[f"{MEASURES[measure]}, compared with", *head]]
     for name, title in others(results).items():
         means = paired(results, name, measure)
+        if means.empty:
+            continue
         gains = means[OURS] - means[name]
         better = f"{(SIGNS[measure] * gains > 0).sum()} of {len(means)}"
         averages = [f"{means[column].mean():.4f}" for column in (name, OURS)]
         changes = [f"{gains.mean():+.4f}", f"{gains.median():+.4f}"]
         rows.append([title, str(len(means)), *averages, *changes, better])
-    return markdown_table(rows)
+    return markdown_table(rows) if len(rows) > 1 else ""
 
 
 def time_table(results: Sequence[Result]) -> str:
@@ -85,7 +95,7 @@ def findings(results: Sequence[Result]) -> str:
         f"{when([result for result in results if result.method != OURS])}."
     )
     tables = [figure_table(results, measure) for measure in MEASURES]
-    return "\n\n".join([run, f"![{ALT}](figures/{PICTURE})", *tables, times])
+    return "\n\n".join([run, f"![{ALT}](figures/{PICTURE})", *filter(None, tables), times])
 
 
 def draw_differences(results: Sequence[Result]) -> Figure:

@@ -38,7 +38,7 @@ def quick(tmp_path_factory):
 
 def made_up(rows=(ROW,), draws=3, methods=METHODS, **changes):
     """Results in which every method has AUC 0.8 on every draw, except for the changes."""
-    one = Result(*ROW, 0, "", 0.8, 0.7, 0.5, 0.8, 100, 50, 1.0, "2020-01-01", "python 3")
+    one = Result(*ROW, 0, "", 0.8, 0.7, 0.5, 0.8, 100, 50, 1.0, "2020-01-01", "python 3", 0.1)
     return [
         replace(one, data=row[0], n_labels=row[1], draw=d, method=m,
                 **{k: float(v[m][d]) for k, v in changes.items() if m in v})
@@ -138,6 +138,14 @@ def test_measures_on_four_rows():
     auc, auc_hard, log_loss, accuracy = run_table.measure(y, scores)
     assert (auc, auc_hard, accuracy) == (0.75, 0.75, 0.75)
     assert log_loss == pytest.approx(-np.log([0.9, 0.4, 0.55, 0.9]).mean(), abs=1e-6)
+
+
+def test_calibration_error_is_the_mean_distance_of_probabilities_from_frequencies():
+    """Ten bins of 100 rows: the class of 0.9 is right in 70% of half the rows, in 90% of others."""
+    right = np.tile(np.arange(100) % 10, 10) < np.repeat([7, 9], 500)
+    first = np.repeat([0.9, 0.91], 500)
+    found = run_table.calibration_error(1 - right, np.column_stack([first, 1.0 - first]))
+    assert found == pytest.approx((0.9 - 0.7 + 0.91 - 0.9) / 2, abs=1e-6)
 
 
 def test_results_survive_the_file_and_a_failed_write(tmp_path):
