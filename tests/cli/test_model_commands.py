@@ -253,9 +253,8 @@ def test_a_new_string_and_a_bad_date_do_not_stop_predictions(command):
     frame.drop(columns=["species", "note"]).to_csv("more.csv", index=False)
     assert command("predict", "m.skops", "more.csv", "-o", "p.csv").code == 0
     assert len(pd.read_csv("p.csv")) == 150
-    assert (
-        "note: Column 'seen' has 1 values that the model does not know, such as 'soon' (150)"
-        in (command.err)
+    assert "note: Column 'seen' has 1 value that the model does not know, such as 'soon' (150)" in (
+        command.err
     )
 
 
@@ -382,7 +381,7 @@ def test_new_categories_are_noted(command):
     frame.to_csv("more.csv", index=False)
     command("predict", "m.skops", "more.csv", "-o", "p.csv", "--json")
     assert command.result["notes"] == [
-        "Column 'color' has 1 values that the model does not know, such as 'orange' (9): in these "
+        "Column 'color' has 1 value that the model does not know, such as 'orange' (9): in these "
         "rows it relies on the other columns."
     ]
 

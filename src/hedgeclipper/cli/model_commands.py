@@ -57,6 +57,8 @@ from hedgeclipper.report import page
 
 ROWS_IN_REPORT = 50_000
 LINES_OF_COLUMNS = 12
+# values that the model does not know are counted up to so many different ones
+MOST_UNKNOWN = 10_000
 
 
 def fit(options: Fit, output: Output) -> None:
@@ -101,7 +103,6 @@ def fit(options: Fit, output: Output) -> None:
         "target": target,
         "n_labeled": rows.y.size,
         "n_unlabeled": rows.n_unlabeled,
-        "in_memory": rows.in_memory,
         "classes": {str(label): count for label, count in classes.items()},
         "columns": _print_columns(model, output),
     }
@@ -133,12 +134,7 @@ def predict(options: Predict, output: Output) -> None:
     table.require([] if row_id is None else [row_id], "--id")
     key = row_id or _key_in(table, model)
     names = check_columns(table, model, key, output)
-    in_batches = model.encoder_ is None and table.hold_numbers(names)
-    X = None if in_batches else read_new_rows(table, model, names, output)
-
-    def rows() -> Any:
-        return map(check_finite, table.batches(names)) if in_batches else X
-
+    unknown: dict[str, Counter[Any]] = {}
     keys = None if key is None else table.column(key)
     facts, sure, counts = [], None, Counter[Any]()
     with (
@@ -147,10 +143,12 @@ def predict(options: Predict, output: Output) -> None:
         TemporaryDirectory(prefix=".", dir=draft.parent) as folder,
     ):
         raw = Path(folder, "predictions.parquet")
-        n_rows = model.predict_to(raw, rows())
+        n_rows = model.predict_to(raw, read_new_rows(table, model, names, unknown))
+        note_unknown_values(unknown, output)
         if options.max_error is not None:
             level = options.confidence_level
-            sure = model.auto_label(options.max_error, rows(), confidence_level=level)
+            rows = read_new_rows(table, model, names)
+            sure = model.auto_label(options.max_error, rows, confidence_level=level)
             facts = auto_label_facts(sure, output)
         write_table(_finished(raw, keys, sure, counts), draft, to)
     common = counts.most_common()
@@ -170,11 +168,11 @@ def evaluate(options: Evaluate, output: Output) -> None:
     model = load_model(options.model)
     target = options.target or str(model.fit_files_["target"])
     table.require([target], "--target", "Pass labeled rows, or name their column.")
-    X = read_new_rows(table, model, check_columns(table, model, target, output), output)
+    names = check_columns(table, model, target, output)
     labels = clean_labels(table.column(target), options.unlabeled_value or (), output)
     known = ~missing_labels(labels)
     if not known.any():
-        raise CommandError(f"None of the {len(X):,} rows has a label.", "Pass labeled rows.")
+        raise CommandError(f"None of the {known.size:,} rows has a label.", "Pass labeled rows.")
     if not known.all():
         output.note(f"{(~known).sum():,} rows without a label are not used.")
     by_text = {str(label): label for label in model.classes_.tolist()}
@@ -189,7 +187,11 @@ def evaluate(options: Evaluate, output: Output) -> None:
         )
     if unknown:
         output.note(f"Classes that the model does not know count as errors: {unknown[:5]}.")
-    predicted = model.predict(X[known]), model.predict_proba(X[known])
+    unknown_values: dict[str, Counter[Any]] = {}
+    rows = read_new_rows(table, model, names, unknown_values, known)
+    probabilities = model.predict_proba(rows)
+    note_unknown_values(unknown_values, output)
+    predicted = model.predict(read_new_rows(table, model, names, None, known)), probabilities
     scores = evaluate_predictions(y, *predicted, model.classes_, options.confidence_level)
     output.result |= {"command": "evaluate", "model": str(options.model), **scores.to_dict()}
     output.facts(scores.facts())
@@ -259,21 +261,38 @@ def check_columns(
 
 
 def read_new_rows(
-    files: Files, model: HedgeClipperClassifier, names: list[str], output: Output
-) -> pd.DataFrame:
-    """Return the rows of files, the columns as in the fit; note values the model does not know."""
-    encoder = model.encoder_
-    frame = check_finite(files.frame(names, [] if encoder is None else encoder.string_names))
-    unknown = {} if encoder is None else encoder.unknown_values(frame)
+    files: Files,
+    model: HedgeClipperClassifier,
+    names: list[str],
+    unknown: dict[str, Counter[Any]] | None = None,
+    wanted: np.ndarray | None = None,
+) -> Iterator[pd.DataFrame]:
+    """Yield the rows of files, or those that are wanted, in batches with columns as in the fit.
+
+    Values that the model does not know are counted in ``unknown``, by column.
+    """
+    encoder, start = model.encoder_, 0
+    given = ((), 0) if encoder is None else (encoder.string_names, encoder.sources_.size)
+    for frame in map(check_finite, files.batches(names, *given)):
+        own = slice(None) if wanted is None else wanted[start : start + len(frame)]
+        start += len(frame)
+        if encoder is not None and unknown is not None:
+            for name, values in encoder.unknown_values(frame[own]).items():
+                if len(counts := unknown.setdefault(name, Counter())) < MOST_UNKNOWN:
+                    counts.update(values)
+        yield frame[own]
+
+
+def note_unknown_values(unknown: dict[str, Counter[Any]], output: Output) -> None:
+    """Note values that the model does not know."""
     for name, values in unknown.items():
         if values:
             (value, count), *_ = values.most_common()
+            n_values = f"{len(values):,} value{'s' * (len(values) > 1)}"
             output.note(
-                f"Column {name!r} has {len(values):,} values that the model does not know, such "
+                f"Column {name!r} has {n_values} that the model does not know, such "
                 f"as {value!r} ({count:,}): in these rows it relies on the other columns."
             )
-    # columns that are left out may be missing
-    return frame.reindex(columns=model.feature_names_in_)
 
 
 def load_model(path: Path) -> HedgeClipperClassifier:
@@ -347,8 +366,7 @@ def _print_rows(rows: TrainingRows, output: Output) -> None:
         )
     output.say(
         f"{' and '.join(files.place for files in rows.tables)}: {n_labeled + n_unlabeled:,} rows, "
-        f"{n_labeled:,} labeled and {n_unlabeled:,} not, read "
-        f"{'into memory' if rows.in_memory else 'in batches'}"
+        f"{n_labeled:,} labeled and {n_unlabeled:,} not"
     )
 
 

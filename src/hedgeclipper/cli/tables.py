@@ -24,7 +24,8 @@ import pyarrow.parquet
 
 from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.cli.output import CommandError, ExitCode, Output
-from hedgeclipper.io import as_source, as_text, listed
+from hedgeclipper.io import as_text, listed
+from hedgeclipper.io.arrays import rows_per_batch
 from hedgeclipper.io.atomic import naming_output
 from hedgeclipper.io.formats import (
     CODES,
@@ -36,7 +37,7 @@ from hedgeclipper.io.formats import (
     TableFile,
     open_files,
 )
-from hedgeclipper.io.frames import holds_numbers, index_names, positions_of
+from hedgeclipper.io.frames import index_names, positions_of
 
 TABLE_SUFFIXES = ".parquet", ".csv"
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9]\d{0,14}")
@@ -123,10 +124,6 @@ class Files:
                 (guess + advice).strip() or "Name one of these.",
             )
 
-    def hold_numbers(self, names: Sequence[str]) -> bool:
-        """Return whether these columns hold numbers, as far as the first lines of CSV tell."""
-        return all(holds_numbers(one.field(name).type) for one in self._schemas for name in names)
-
     def frame(
         self, names: Sequence[str] | None = None, strings: Sequence[str] = ()
     ) -> pd.DataFrame:
@@ -144,13 +141,20 @@ class Files:
         """Return a column of labels or keys, as strings if it is from CSV."""
         return self.frame([name], [name])[name]
 
-    def batches(self, names: list[str]) -> Iterator[pd.DataFrame]:
-        """Yield columns of numbers as float64 in batches, their rows named as in `frame`."""
-        return self._not_empty(
-            pd.DataFrame(rows, _lines(file, start, len(rows)), names)
-            for file in self.files
-            for start, rows in _numbered(as_source([file], columns=names, dtype=np.float64))
-        )
+    def batches(
+        self, names: list[str], strings: Sequence[str] = (), width: int = 0
+    ) -> Iterator[pd.DataFrame]:
+        """Yield all rows as `frame` has them, in batches that suit so many columns."""
+        size = rows_per_batch(width or len(names))
+
+        def read(file: TableFile) -> Iterator[pd.DataFrame]:
+            start = 0
+            for batch in file.batches(names, size=size, of_any_kind=strings):
+                frame = _as_frame(pa.Table.from_batches([batch]), file)
+                yield frame.set_index(_lines(file, start, len(frame)))
+                start += len(frame)
+
+        return self._not_empty(frame for file in self.files for frame in read(file))
 
     def _not_empty(self, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         n_rows = 0
@@ -169,14 +173,6 @@ class Files:
         first = pd.concat(self._not_empty(head.to_pandas() for head in heads if head))
         likely = [n for n in names if _INDEX.fullmatch(n) or _are_different_whole_numbers(first[n])]
         return find_id_columns(self.frame(likely)) if likely else {}
-
-
-def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-    """Yield batches, each after the number of rows before it."""
-    start = 0
-    for rows in batches:
-        yield start, rows
-        start += len(rows)
 
 
 def _lines(file: TableFile, start: int, n_rows: int) -> pd.MultiIndex:

@@ -1,7 +1,6 @@
 """Labeled and unlabeled rows of files, ready for an estimator.
 
-Columns that are all numbers are read in batches, so that files may be larger than memory; others
-are read into memory.
+Unlabeled rows are read in batches, so that files may be larger than memory.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from hedgeclipper.cli.tables import (
 )
 from hedgeclipper.io import as_text, missing_labels
 from hedgeclipper.io.digests import digest_rows
-from hedgeclipper.io.formats import CsvFile
 
 ADD_COLUMNS = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
 
@@ -90,25 +88,20 @@ class Roles:
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Labeled rows with their labels, and unlabeled rows in a frame, or what reads batches."""
+    """Labeled rows with their labels, and what reads the unlabeled ones in batches."""
 
     tables: list[Files]
     X: pd.DataFrame
     y: np.ndarray
-    unlabeled: pd.DataFrame | Callable[[], Iterator[pd.DataFrame]]
+    unlabeled: Callable[[], Iterator[pd.DataFrame]]
     n_unlabeled: int
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether unlabeled rows are a frame."""
-        return isinstance(self.unlabeled, pd.DataFrame)
 
     def sample(self, most: int, key: str | None) -> tuple[pd.DataFrame, list[str]]:
         """Return unlabeled rows and their names, at most so many, drawn at random."""
         n_drawn = min(most, self.n_unlabeled)
         drawn = np.sort(sample_without_replacement(self.n_unlabeled, n_drawn, random_state=0))
         start, parts = 0, []
-        for frame in self.unlabeled() if callable(self.unlabeled) else [self.unlabeled]:
+        for frame in self.unlabeled():
             here = slice(*np.searchsorted(drawn, [start, start + len(frame)]))
             parts.append(frame.iloc[drawn[here] - start])
             start += len(frame)
@@ -127,7 +120,7 @@ def read_training_rows(
     output: Output,
     encoder: ColumnEncoder | None = None,
 ) -> TrainingRows:
-    """Return the columns of these names in files, in batches if all are numbers.
+    """Return the columns of these names in files; only labeled rows are kept in memory.
 
     Rows of the first table that have a label are labeled; those of a second table are not. The
     encoder is that of a model that was fitted to the rows, if it has one.
@@ -136,19 +129,29 @@ def read_training_rows(
     for what, files in zip(("the model", "the unlabeled rows"), tables, strict=False):
         files.require(names, what, ADD_COLUMNS)
     known = ~missing_labels(labels)
-    y = parse_classes(labels[known])
-    if encoder is None and all(files.hold_numbers(names) for files in tables):
-        try:
-            return _in_batches(tables, names, known, y)
-        except ValueError:
-            # strings further down in a column of CSV that begins with numbers
-            if not any(isinstance(files.files[0], CsvFile) for files in tables):
-                raise
-    codes = [name for files in tables for name in files.codes]
-    strings = codes if encoder is None else encoder.string_names
-    frame, *more = [check_finite(files.frame(names, strings)) for files in tables]
-    unlabeled = pd.concat([frame[~known], *more])
-    return TrainingRows(tables, frame[known], y, unlabeled, len(unlabeled))
+    strings = {name for files in tables for name in files.codes}
+    strings = strings & {*names} if encoder is None else {*encoder.string_names}
+
+    def parts() -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+        """Yield the labeled and the unlabeled rows of each batch."""
+        start = 0
+        for frame in map(check_finite, tables[0].batches(names, sorted(strings))):
+            own = known[start : start + len(frame)]
+            yield frame[own], frame[~own]
+            start += len(frame)
+        for files in tables[1:]:
+            more = map(check_finite, files.batches(names, sorted(strings)))
+            yield from ((frame[:0], frame) for frame in more)
+
+    def unlabeled() -> Iterator[pd.DataFrame]:
+        return (rows for _, rows in parts() if len(rows))
+
+    labeled, n_unlabeled = [], 0
+    for some, others in parts():
+        n_unlabeled += len(others)
+        labeled.append(some)
+    X = pd.concat([some for some in labeled if len(some)] or labeled[:1])
+    return TrainingRows(tables, X, parse_classes(labels[known]), unlabeled, n_unlabeled)
 
 
 def columns_to_use(data: Files, roles: Roles, output: Output) -> tuple[list[str], dict[str, str]]:
@@ -165,31 +168,6 @@ def columns_to_use(data: Files, roles: Roles, output: Output) -> tuple[list[str]
     if roles.key is not None:
         left_out[roles.key] = "it names the rows"
     return names, left_out
-
-
-def _in_batches(
-    tables: list[Files], names: list[str], known: np.ndarray, y: np.ndarray
-) -> TrainingRows:
-    """Return rows of numbers, of which only the labeled ones are kept in memory."""
-
-    def parts() -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
-        """Yield the labeled and the unlabeled rows of each batch."""
-        start = 0
-        for frame in tables[0].batches(names):
-            own = known[start : start + len(frame)]
-            yield frame[own], frame[~own]
-            start += len(frame)
-        for files in tables[1:]:
-            yield from ((frame[:0], frame) for frame in files.batches(names))
-
-    def unlabeled() -> Iterator[pd.DataFrame]:
-        return (rows for _, rows in parts() if len(rows))
-
-    labeled, n_unlabeled = [], 0
-    for some, others in parts():
-        n_unlabeled += len(check_finite(others))
-        labeled.append(check_finite(some))
-    return TrainingRows(tables, pd.concat(labeled), y, unlabeled, n_unlabeled)
 
 
 def check_finite(X: pd.DataFrame) -> pd.DataFrame:
