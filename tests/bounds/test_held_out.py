@@ -110,8 +110,8 @@ def test_held_out_labels_change_the_test_and_nothing_else(kind):
     assert other.certificate_.n_errors == 60 - model.certificate_.n_errors
 
 
-@pytest.mark.parametrize("kind", ["default", *TABLES])
-def test_which_rows_of_a_table_test_changes_no_prediction(kind, monkeypatch):
+@pytest.mark.parametrize("kind", ["default", *KINDS])
+def test_which_rows_test_changes_no_prediction(kind, monkeypatch):
     """Marks of other rows, given the same rows to fit to: the guarantee rests on this."""
     X, y = problem(kind)
     fit, test, other = np.split(np.random.default_rng(0).permutation(N_ROWS)[:180], 3)

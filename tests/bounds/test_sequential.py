@@ -138,7 +138,8 @@ def expected_labels(n_pool, limit, errors, delta):
 
 
 @pytest.mark.parametrize(
-    ("n_pool", "limit", "n_looks"), [(5000, 250, 600), (2000, 20, 2000), (500, 50, 500)]
+    ("n_pool", "limit", "n_looks"),
+    [(10**6, 10_000, 3000), (5000, 250, 600), (2000, 20, 2000), (500, 50, 500), (30, 5, 30)],
 )
 def test_larger_pools_are_broken_with_probability_delta_at_most(n_pool, limit, n_looks):
     """Exactly: the rows with L + 1 errors are accepted at any look of so many."""

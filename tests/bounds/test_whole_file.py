@@ -340,6 +340,20 @@ def test_limits_of_classes_hold_together(delta):
     assert n_broken / n_repeats <= delta + 3 * np.sqrt(delta * (1 - delta) / n_repeats)
 
 
+@pytest.mark.parametrize("n_pool", [30, 1000, 20_000, 10**6])
+@pytest.mark.parametrize("delta", [0.05, 0.01])
+def test_pools_of_any_size_are_broken_with_probability_delta_at_most(n_pool, delta):
+    """Exactly: at worst the errors come first, or all are tied, and are one more than can be left
+    and found. Then they all stay if at most c of them test. One more allowed error breaks it."""
+    for max_error, part in ((0.01, 0.3), (0.05, 0.01), (0.05, 0.2), (0.3, 0.001), (0.3, 0.5)):
+        limit = error_limit(max_error, n_pool)
+        n_tested = max(int(part * n_pool), least_tested(n_pool, limit, delta))
+        c = allowed_errors(n_pool, n_tested, limit, delta)
+        if c < n_tested:  # else all rows are tested
+            assert hypergeom.cdf(c, n_pool, limit + c + 1, n_tested) <= delta
+            assert hypergeom.cdf(c + 1, n_pool, limit + c + 2, n_tested) > delta * (1 - 1e-5)
+
+
 # Simulation of worst cases.
 
 
