@@ -114,7 +114,7 @@ def fit_pool(model: Any, drawn: Drawn) -> tuple[TestedPredictions, np.ndarray]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of shift and contradictions
         model.fit(drawn.X, drawn.y, drawn.X_unlabeled)
-    return model._tested, model.transduction_ != drawn.y_unlabeled
+    return model.tested_predictions_, model.transduction_ != drawn.y_unlabeled
 
 
 def split_again(

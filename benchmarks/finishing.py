@@ -33,7 +33,7 @@ from benchmarks.rivals.methods import Environment
 from hedgeclipper.bounds.auto_labels import accept_in_file
 from hedgeclipper.bounds.sequential import accept_rows_so_far
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
-from hedgeclipper.bounds.whole_file import error_limit, order_by_uncertainty
+from hedgeclipper.bounds.whole_file import error_limit
 
 LEVEL = 0.95
 MAX_ERRORS = (0.01, 0.05, 0.1)
@@ -48,9 +48,8 @@ def ours(rule: TestedPredictions, most: float) -> np.ndarray:
 
 
 def ours_at_every_look(rule: TestedPredictions, most: float) -> np.ndarray:
-    pool = np.append(rule.uncertainties, rule.unlabeled_uncertainties)
-    order, tested = order_by_uncertainty(pool, rule.tie_seed), np.arange(rule.wrong.size)
-    limit = error_limit(most, rule.n_rows)
+    tested, limit = np.arange(rule.wrong.size), error_limit(most, rule.n_rows)
+    order = rule.order_of_pool()
     found = accept_rows_so_far(order, tested, rule.wrong, limit=limit, delta=1 - LEVEL)
     return found.is_accepted[tested.size :]
 
