@@ -188,7 +188,6 @@ def test_a_report_gets_the_rows_of_the_fit(command, fitted, monkeypatch):
     frame, target, given = fitted
     unlabeled = np.flatnonzero(frame[target].isna())
     assert command("report", "m.skops", "rows.csv", "-o", "r.html").code == 0, command.err
-    assert given["y"].astype(str).tolist() == frame[target].dropna().astype(str).tolist()
     assert given["row_names"] == [f"rows.csv:{line}" for line in unlabeled + 2]
     monkeypatch.setattr("hedgeclipper.cli.model_commands.ROWS_IN_REPORT", 40)
     assert command("report", "m.skops", "rows.csv", "-o", "r.html").code == 0

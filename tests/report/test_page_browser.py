@@ -33,9 +33,13 @@ def reports(tmp_path_factory):
     votes = np.where(rng.random((200, 6)) < 0.7, truth[:, None], (truth[:, None] + 1) % 3)
     gold = np.where(np.arange(200) < 60, truth, -1)
     return {
-        "forest": write_report(model, folder / "forest.html", **given),
+        "forest": write_report(model, folder / "forest.html", X_unlabeled=rows[100:]),
         "panel": write_report(
-            panel, folder / "panel.html", **given, row_names=names, about={"file": "rows.csv"}
+            panel,
+            folder / "panel.html",
+            X_unlabeled=rows[100:],
+            row_names=names,
+            about={"file": "rows.csv"},
         ),
         "votes": write_report(VoteAggregator().fit(votes, gold), folder / "votes.html"),
     }

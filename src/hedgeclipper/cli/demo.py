@@ -56,8 +56,6 @@ def compare_methods(options: Demo, output: Output, folder: Path = Path()) -> Non
     path = write_report(
         model,
         folder / "hedgeclipper-demo.html",
-        X=X[:FEW],
-        y=y[:FEW],
         X_unlabeled=X[FEW:],
         title=f"Adult data with {FEW} labels",
         force=True,

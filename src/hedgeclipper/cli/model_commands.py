@@ -327,7 +327,7 @@ def _write_report(
         about["unlabeled rows"] = f"{ROWS_IN_REPORT:,} drawn at random of {rows.n_unlabeled:,}"
     about |= {f"column {name}": f"left out: {why}" for name, why in files["left_out"].items()}
     given |= {"about": about, "title": f"Predictions of {files['target']} in {places[0]}"}
-    page.write_report(model, path, X=rows.X, y=rows.y, force=force, **given)
+    page.write_report(model, path, force=force, **given)
     output.wrote("report", path)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,16 +11,10 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.semi_supervised import (
-    NoUnlabeledRowsWarning,
-    SemiSupervisedRows,
-    is_unlabeled,
-    split_rows,
-)
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.classifier import HedgeClipperClassifier
-from hedgeclipper.io import as_frame, frame_with, is_batched, is_frame, is_in_memory, split_target
+from hedgeclipper.io import as_frame, frame_with, is_batched, is_frame, is_in_memory
 from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.matrix import Votes
@@ -103,7 +96,6 @@ class ReportData:
     """The model, its rows or votes, and its predictions; None is what was not passed."""
 
     model: FittedModel
-    y: np.ndarray | None = None
     # unlabeled rows: all of them, or a sample; their names, and how many were passed
     unlabeled: Any = None
     row_names: Sequence[str] = ()
@@ -132,103 +124,52 @@ class ReportData:
         return None if self.table_model is None else self.table_model.costs_
 
 
-def read_data(
-    model: Any, given: Mapping[str, Any], row_names: Sequence[str] | None = None
-) -> ReportData:
-    """Return the data of a report; arguments as in `write_report`, rows and labels by name."""
+def read_data(model: Any, X_unlabeled: Any = None, row_names: Any = None) -> ReportData:
+    """Return the data of a report; arguments as in `write_report`."""
     steps, fitted = steps_in(model, "A report")
-    given = {name: value for name, value in given.items() if value is not None}
+    names: Any = row_names
     if isinstance(fitted, VoteAggregator):
-        if given:
+        if X_unlabeled is not None:
             raise ValueError(
                 "A report of VoteAggregator is about the votes of its fit, which it knows. Got "
-                f"{', '.join(given)}."
+                "X_unlabeled."
             )
-        rows = fitted.labeled_votes_.read_again()
-    elif given:
-        rows = _read_table(fitted, steps, **given)
+        gold = fitted.labeled_votes_
+        X: Any = gold.unlabeled
+        n_rows, names = X.n_rows * gold.has_unlabeled, X.rows if names is None else names
+    elif X_unlabeled is None:
+        n_rows = 0
     else:
+        X = _in_memory(X_unlabeled, steps)
+        columns = getattr(fitted, "feature_names_in_", None)
+        X = X if columns is None else frame_with(X, list(columns))
+        n_rows = X.shape[0]
+    if row_names is not None and len(row_names) != n_rows:
+        raise ValueError(
+            f"row_names must have one name for each of the {n_rows:,} unlabeled rows that are "
+            f"passed. Got {len(row_names):,} names."
+        )
+    if not n_rows:
         return ReportData(fitted)
-    unknown = np.setdiff1d(rows.y_labeled, fitted.classes_)
-    if unknown.size:
-        raise ValueError(
-            f"y must have labels among {fitted.classes_.tolist()}, the classes of the model. "
-            f"Got {unknown[:5].tolist()} as well."
-        )
-    y = rows.y_labeled if rows.y_labeled.size else None
-    return ReportData(fitted, y, **_unlabeled(fitted, rows, row_names))
+    chosen = np.arange(n_rows)
+    if n_rows > MOST_ROWS and not isinstance(X, Votes):
+        chosen = np.sort(np.random.RandomState(SEED).choice(n_rows, MOST_ROWS, replace=False))
+        X = _safe_indexing(X, chosen)
+    shown = [str(k if names is None else names[k]) for k in chosen]
+    return ReportData(fitted, X, shown, n_rows, fitted.predict_proba(X))
 
 
-def _read_table(
-    model: Any, steps: list[Any], X: Any = None, y: Any = None, X_unlabeled: Any = None
-) -> SemiSupervisedRows:
-    """Return rows of tables, as the model takes them."""
-    if (X is None) != (y is None):
-        raise ValueError(
-            "X and y belong together: labeled rows and their labels. Got one of them alone. "
-            "Unlabeled rows are X_unlabeled."
-        )
-    X, y = split_target(X, y)
-    names = getattr(model, "feature_names_in_", None)
-    if X_unlabeled is not None:
-        X_unlabeled = _transformed(X_unlabeled, "X_unlabeled", steps)
-        X_unlabeled = X_unlabeled if names is None else frame_with(X_unlabeled, list(names))
-    if X is None:
-        return SemiSupervisedRows(None, np.empty(0), None, X_unlabeled, None)
-    X = _transformed(X, "X", steps)
-    model.predict_proba(
-        _safe_indexing(X, np.arange(1))
-    )  # rows of other columns are an error, as there
-    has_minus_one = X_unlabeled is not None or bool(is_unlabeled(model.classes_).any())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoUnlabeledRowsWarning)
-        return split_rows(X, y, X_unlabeled, None, has_minus_one)
-
-
-def _transformed(rows: Any, name: str, steps: list[Any]) -> Any:
-    """Return rows in memory, as an array, CSR matrix or frame, that steps have transformed."""
+def _in_memory(rows: Any, steps: list[Any]) -> Any:
+    """Return rows as an array, CSR matrix or frame, that steps have transformed."""
     for step in steps:
         rows = step.transform(rows)
     if isinstance(rows, (list, tuple)) and not is_batched(rows):
         rows = np.asarray(rows)
     if not is_in_memory(rows):
         raise ValueError(
-            f"{name} must be in memory for a report. Got {type(rows).__name__}. Pass some thousand "
-            "of these rows, drawn at random."
+            f"X_unlabeled must be in memory for a report. Got {type(rows).__name__}. Pass some "
+            "thousand of these rows, drawn at random."
         )
     if sparse.issparse(rows):
         return rows.tocsr()
     return as_frame(rows) if is_frame(rows) else rows
-
-
-def _unlabeled(
-    model: FittedModel, rows: SemiSupervisedRows, row_names: Sequence[str] | None
-) -> dict[str, Any]:
-    """Return all or some of the unlabeled rows, their names and predictions."""
-    X = rows.X_unlabeled
-    n_rows = X.n_rows if isinstance(X, Votes) else X.shape[0]
-    n_passed = n_rows if rows.has_unlabeled else 0
-    if row_names is not None and len(row_names) != n_passed:
-        raise ValueError(
-            f"row_names must have one name for each of the {n_passed:,} unlabeled rows that are "
-            f"passed. Got {len(row_names):,} names."
-        )
-    if not n_passed:
-        return {}
-    names: Any = row_names
-    if names is None and isinstance(X, Votes):
-        names = X.rows
-    if names is None:
-        # the position in X_unlabeled, or in X where unlabeled rows are marked there
-        names = np.arange(n_passed) if rows.marked is None else np.flatnonzero(rows.marked)
-    chosen = np.arange(n_passed)
-    if n_passed > MOST_ROWS and not isinstance(X, Votes):
-        drawn = np.random.RandomState(SEED).choice(n_passed, MOST_ROWS, replace=False)
-        chosen = np.sort(drawn)
-        X = _safe_indexing(X, chosen)
-    return {
-        "unlabeled": X,
-        "row_names": [str(names[k]) for k in chosen],
-        "n_passed": n_passed,
-        "probabilities": model.predict_proba(X),
-    }

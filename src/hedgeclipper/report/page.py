@@ -60,8 +60,6 @@ def write_report(
     model: Any,
     path: str | Path,
     *,
-    X: Any = None,
-    y: Any = None,
     X_unlabeled: Any = None,
     row_names: Sequence[str] | None = None,
     about: Mapping[str, str] | None = None,
@@ -84,12 +82,9 @@ def write_report(
         one.
     path : str or Path
         The file to write. It appears when it is whole.
-    X, y : optional
-        The rows and labels of the fit, in the same form, where y marks unlabeled rows. Otherwise
-        the page only counts the labels. A `VoteAggregator` knows its votes.
     X_unlabeled : optional
         The unlabeled rows of the fit, or a random sample of them, in memory. Of more than 20,000,
-        so many are drawn.
+        so many are drawn. A `VoteAggregator` knows its votes.
     row_names : sequence of str, optional
         Names of the unlabeled rows, one for each that is passed, in their order. By default those
         that votes have, else numbers from 0.
@@ -119,7 +114,7 @@ def write_report(
     path = check_output(path, force=force)
     for module in ("jinja2", "matplotlib", "pandas"):
         import_extra(module, REPORT_EXTRA, "write_report")
-    data = read_data(model, {"X": X, "y": y, "X_unlabeled": X_unlabeled}, row_names)
+    data = read_data(model, X_unlabeled, row_names)
     tested, name = data.model.tested_probabilities(), type(data.model).__name__
     voters = voters_of(data.model)
     kind = "vote" if data.vote_model is None else "aggregate of the votes"
@@ -138,7 +133,7 @@ def write_report(
         n_tested=tested[0].size,
         sections={
             "classes": _classes(data, *tested),
-            "next": _next(data),
+            "next": _next(data, tested[0]),
             "auto_labels": _auto_labels(data.model),
         },
         details={
@@ -186,14 +181,13 @@ def _classes(data: ReportData, y: np.ndarray, probabilities: np.ndarray) -> dict
     return section | {"n_left_out": max(classes.size - MOST_BARS, 0)}
 
 
-def _next(data: ReportData) -> dict[str, Any]:
+def _next(data: ReportData, y: np.ndarray) -> dict[str, Any]:
     """Return the rows with the least certain predictions, and what decides the advice."""
-    rarest, shift = None, getattr(data.model, "shift_score_", 0.0)
-    if data.y is not None:
-        rarest = min(int(np.sum(data.y == label)) for label in data.classes)
+    shift = getattr(data.model, "shift_score_", 0.0)
+    rarest = min(int(np.sum(y == label)) for label in data.classes)
     return {
         "shift": shift if shift > SHIFT_THRESHOLD else None,
-        "rarest": rarest if rarest is None or rarest < FEW_LABELS else None,
+        "rarest": rarest if rarest < FEW_LABELS else None,
         "rows": [] if data.probabilities is None else _uncertain(data, data.probabilities),
     }
 

@@ -11,7 +11,6 @@ from scipy.stats import hypergeom, norm
 from sklearn.utils import check_random_state
 
 from hedgeclipper.base.semi_supervised import (
-    SemiSupervisedRows,
     ShiftWarning,
     is_unlabeled,
     label_values,
@@ -156,12 +155,6 @@ class LabeledVotes:
     def aligned(self, votes: Votes) -> Votes:
         """Return other votes with the voters and classes of these."""
         return votes.align(self.votes.voters, self.votes.classes, named=self.votes.named)
-
-    def read_again(self) -> SemiSupervisedRows:
-        """Return these rows with their labels, for the report."""
-        marked = None if self.has_unlabeled else np.zeros(self.codes.size, dtype=bool)
-        labels = self.votes.classes[self.codes]
-        return SemiSupervisedRows(self.labeled, labels, None, self.unlabeled, marked)
 
     def all_labels(self, predicted: np.ndarray) -> np.ndarray:
         """Return the labels of all rows passed, given predicted ones of the unlabeled rows."""
