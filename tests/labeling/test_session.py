@@ -19,18 +19,11 @@ X, Y = make_rows()
 def state(loop):
     """Return all that a loop knows, but the model and rows that are shown."""
     attempts = [
-        (
-            a.level,
-            a.limit,
-            a.order.tolist(),
-            a.predicted.tolist(),
-            a.uncertainties.tolist(),
-            a.is_open,
-        )
+        (a.level, a.limit, a.n_test, a.order.tolist(), a.predicted.tolist(), list(a.uncertainties))
         for a in loop._attempts
     ]
     marks = {row: loop._marks.of(row) for row in range(loop.n_rows) if loop._marks.of(row)}
-    return loop.phase, loop._codes.tolist(), marks, attempts, loop._fits, loop._again
+    return loop.phase, loop._codes.tolist(), marks, attempts, loop._again
 
 
 @pytest.fixture
@@ -152,13 +145,13 @@ def set_in(kind, **values):
         set_in("label", reason="because"),
         set_in("label", annotator=None, reason=None),
         set_in("undo", row=799),
-        set_in("fit", labels="many"),
         set_in("attempt", level=0.05),
         set_in("attempt", seed=3),
         set_in("attempt", digest="0" * 16),
         set_in("attempt", attempt=2),
-        set_in("stop", attempt=7),
-        lambda events: [e for e in events if e["event"] != "attempt"],
+        set_in("attempt", tests=0),
+        set_in("attempt", tests=1.5),
+        set_in("attempt", tests=10_000),
         lambda events: [*events, {"event": "magic"}],
         lambda events: [*events, {}],
         # a label less before the draw: other rows would have been drawn

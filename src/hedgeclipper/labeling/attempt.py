@@ -8,10 +8,14 @@ from functools import cached_property
 import numpy as np
 
 from hedgeclipper.bounds.random_sample import draw_sample
-from hedgeclipper.bounds.sequential import accept_rows_so_far
-from hedgeclipper.bounds.whole_file import AcceptedRows, order_by_uncertainty
+from hedgeclipper.bounds.whole_file import (
+    AcceptedRows,
+    accept_rows,
+    allowed_errors,
+    order_by_uncertainty,
+)
 from hedgeclipper.labeling.marks import NONE
-from hedgeclipper.labeling.stopping import Proof, error_factor, expected_proof
+from hedgeclipper.labeling.stopping import ErrorCurve, Proof, rows_kept
 
 # each attempt draws by a stream of its own
 ATTEMPT_STREAM = 0x10AB
@@ -19,26 +23,26 @@ ATTEMPT_STREAM = 0x10AB
 
 def attempt_seed(seed: int, number: int) -> int:
     """Return the seed of an attempt's draw."""
-    return int(
-        np.random.SeedSequence(seed, spawn_key=(ATTEMPT_STREAM, number)).generate_state(1)[0]
-    )
+    sequence = np.random.SeedSequence(seed, spawn_key=(ATTEMPT_STREAM, number))
+    return int(sequence.generate_state(1)[0])
 
 
 def draw_order(codes: np.ndarray, seed: int) -> np.ndarray:
     """Return the rows without a label in random order."""
-    pool = int(np.count_nonzero(codes == NONE))
-    if pool == 0:
+    n_left = int(np.count_nonzero(codes == NONE))
+    if n_left == 0:
         return np.zeros(0, np.int64)
-    return draw_sample(codes.size, pool, seed=seed, excluded=codes != NONE).rows
+    return draw_sample(codes.size, n_left, seed=seed, excluded=codes != NONE).rows
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Attempt:
     """One attempt: its pool are the rows that had no label when it began.
 
-    A label tests a prediction once all rows before it in the order have a label, were skipped or
-    are disputed. Which rows people label besides has no influence on what is proved, since the test
-    holds at every look and the order was there before.
+    The first ``n_test`` rows of a random order of the pool test the predictions, once all of them
+    have a label, were skipped or are disputed. Order, number, predictions and uncertainties are
+    fixed before the first of these labels, so other rows that people label meanwhile, for whatever
+    reason, have no influence on what is proved.
 
     Parameters
     ----------
@@ -46,24 +50,23 @@ class Attempt:
         Probability that more labels are wrong than is proved.
     limit : int
         Errors that may be left.
+    n_test : int
+        Number of test rows.
     seed : int
         Seed of the draw, and of the order of equal uncertainties.
     order : ndarray of int of shape (n_pool,)
         Rows of the pool in the order of the draw.
     predicted, uncertainties : ndarray of shape (n_rows,)
         Of all rows, as they were when the attempt began.
-    factor : float
-        How many errors were expected for each unit of uncertainty.
     """
 
     level: float
     limit: int
+    n_test: int
     seed: int
     order: np.ndarray
     predicted: np.ndarray
     uncertainties: np.ndarray
-    factor: float
-    is_open: bool = True
 
     @cached_property
     def pool(self) -> np.ndarray:
@@ -75,42 +78,43 @@ class Attempt:
         """Positions in the pool, the least uncertain row first."""
         return order_by_uncertainty(self.uncertainties[self.pool], self.seed)
 
-    def drawn(self, codes: np.ndarray) -> np.ndarray:
-        """Return the rows that test so far: the first ones of the order, up to the first open."""
-        is_open = codes[self.order] == NONE
-        return self.order[: int(is_open.argmax())] if is_open.any() else self.order
+    def untested(self, codes: np.ndarray) -> np.ndarray:
+        """Return the test rows without a label, in their order."""
+        rows = self.order[: self.n_test]
+        return rows[codes[rows] == NONE]
 
-    def accept(self, codes: np.ndarray) -> AcceptedRows:
-        """Return which rows of the pool keep their predictions, with what is proved of them."""
-        rows = self.drawn(codes)
-        return accept_rows_so_far(
-            self.by_uncertainty,
-            np.searchsorted(self.pool, rows),
-            codes[rows] != self.predicted[rows],
-            limit=self.limit,
-            delta=self.level,
-            skipped=codes[rows] < 0,
+    def tested(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the test rows that have a label or were skipped, and which of them are wrong."""
+        rows = self.order[: self.n_test]
+        rows = rows[codes[rows] != NONE]
+        return rows, codes[rows] != self.predicted[rows]
+
+    def accept(self, codes: np.ndarray) -> AcceptedRows | None:
+        """Return which rows of the pool keep their predictions; None before all tests are there."""
+        rows, wrong = self.tested(codes)
+        if rows.size < self.n_test:
+            return None
+        positions = np.searchsorted(self.pool, rows)
+        return accept_rows(
+            self.by_uncertainty, positions, wrong, limit=self.limit, delta=self.level
         )
 
     def accepted_rows(self, codes: np.ndarray) -> np.ndarray:
         """Return a mask of the rows of the file that keep their predictions."""
-        mask = np.zeros(codes.size, bool)
-        mask[self.pool[self.accept(codes).is_accepted]] = True
+        mask, found = np.zeros(codes.size, bool), self.accept(codes)
+        if found is not None:
+            mask[self.pool[found.is_accepted]] = True
         return mask & (codes == NONE)
 
-    def plan(self, codes: np.ndarray, limit: int | None = None) -> Proof:
-        """Return how many more test labels pay, and how many rows are to be reviewed then."""
-        rows = self.drawn(codes)
-        wrong = codes[rows] != self.predicted[rows]
-        expected = self.factor * self.uncertainties
-        factor, _ = error_factor(wrong, expected[rows])
-        errors = np.minimum(factor * expected[self.pool][self.by_uncertainty], 1.0)
+    def expected(self, codes: np.ndarray, curve: ErrorCurve) -> Proof:
+        """Return how many test labels are missing, and how many rows are to be reviewed then."""
+        rows, wrong = self.tested(codes)
         ranks = np.empty(self.pool.size, np.int64)
         ranks[self.by_uncertainty] = np.arange(self.pool.size)
-        return expected_proof(
-            errors,
-            limit=self.limit if limit is None else limit,
-            delta=self.level,
-            n_drawn=rows.size,
-            wrong_ranks=ranks[np.searchsorted(self.pool, rows[wrong])],
-        )
+        found = np.sort(ranks[np.searchsorted(self.pool, rows[wrong])])
+        sums = np.cumsum(curve(self.uncertainties[self.pool][self.by_uncertainty]))
+        allowed = allowed_errors(self.pool.size, self.n_test, self.limit, self.level)
+        n_more = self.n_test - rows.size
+        n_kept = rows_kept(sums, allowed, n_more, found)
+        left = (self.pool.size - n_kept) * (1.0 - self.n_test / self.pool.size)
+        return Proof(n_more, round(left))

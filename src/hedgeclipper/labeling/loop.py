@@ -1,9 +1,9 @@
 """LabelingLoop: asks for labels, learns from them, and stops when the file is proved.
 
 The loop begins with random rows, then chooses those of which the model is least certain, and when
-more chosen labels no longer pay (`stopping`), it makes an attempt to prove (`attempt`): predictions
-are frozen, and the rows that are left test them in a random order. What the test does not accept is
-reviewed, and the labels of the review train the model for another attempt, if that pays.
+that no longer pays (`stopping`), it makes an attempt to prove (`attempt`): predictions are frozen,
+and random ones of the rows that are left test them. What the test does not accept is reviewed, and
+these labels train the model for another attempt, if that pays.
 
 All state is made of events: the lines of the session file. `_apply` is the only method that changes
 it, for new events and for those of a file that is resumed.
@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from hedgeclipper.bounds.auto_labels import check_max_error
 from hedgeclipper.bounds.finished_file import FileClaim
@@ -37,16 +36,23 @@ from hedgeclipper.labeling.session import (
     read_arrays,
     write_arrays,
 )
-from hedgeclipper.labeling.stopping import Proof, error_factor, expected_proof, is_time_to_prove
+from hedgeclipper.labeling.stopping import (
+    ErrorCurve,
+    Proof,
+    expected_proof,
+    fit_error_curve,
+    is_time_to_prove,
+)
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.matrix import Votes
 
-N_START = 50
+# random rows to begin with, and how many of them are for the first fit: the others test it
+N_START, N_FIRST_FIT = 50, 20
 N_ATTEMPTS = 2
-# a fit is due after so many new labels, and so many for each label of the last fit
+# a fit is due after so many new labels, or this share of those of the last fit
 LEAST_NEW, NEW_SHARE = 10, 0.1
-# labels that tell how far uncertainties are right: the last ones, since the model learns
-N_RECENT = 200
+# labels that show how far uncertainties are right: the last ones, since the model learns
+N_RECENT = 300
 CHOOSE_STREAM = 0xC405
 PLAN_ERRORS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
 
@@ -197,7 +203,6 @@ class LabelingLoop:
             self._marks.add(self._row(row), Mark(self._code(label), "known"))
         self._start = draw_order(self._codes, attempt_seed(self._seed, 0))
         self._attempts: list[Attempt] = []
-        self._fits: list[tuple[int, int]] = []  # labels, and expected labels by hand in all
         self._fit: FitResult | None = None
         self._open: dict[int, str] = {}
         self._again: list[int] = []
@@ -273,9 +278,6 @@ class LabelingLoop:
                 event["uncertainty"] = round(float(source.uncertainties[number]), 6)
             events.append(event)
         self._record(events)
-        attempt = self._attempt
-        if attempt is not None and self._test_ends(attempt):
-            self._record([{"event": "stop", "attempt": len(self._attempts)}])
 
     def undo(self, row: int) -> None:
         """Take back the last label of a row, which is then asked again next."""
@@ -298,11 +300,11 @@ class LabelingLoop:
     def fit_job(self) -> FitJob | None:
         """Return the fit that is due, which may run in another process; None if none is."""
         rows = np.flatnonzero(self._codes >= 0)
-        last = 0 if self._fit is None else self._fit.n_labels
-        n_new = max(LEAST_NEW, int(NEW_SHARE * last)) if self._fit is not None else 0
-        level = self._schedule.level(len(self._attempts) + 1)
-        no_use = self.phase in ("start", "prove", "finished") or level is None
-        if no_use or rows.size - last < n_new:
+        if self._fit is None:
+            is_due = rows.size >= N_FIRST_FIT or self.phase != "start"
+        else:
+            is_due = rows.size - self._fit.n_labels >= self._n_between_fits()
+        if not is_due or self._level is None or self.phase in ("prove", "finished"):
             return None
         return FitJob(self._X, self.n_rows, rows, self._codes[rows], self.classes, self._model)
 
@@ -314,21 +316,15 @@ class LabelingLoop:
                 f"shape {result.predicted.shape}."
             )
         is_stale = self._fit is not None and result.n_labels < self._fit.n_labels
-        if self._attempt is not None or is_stale:
-            return
-        self._fit = result
-        proof = self._expected_proof(self._limit)
-        n_labels = int(np.sum(self._codes >= 0))
-        self._record(
-            [
-                {
-                    "event": "fit",
-                    "labels": n_labels,
-                    "expected_test": proof.n_test,
-                    "expected_review": proof.n_review,
-                }
-            ]
-        )
+        if self._attempt is None and not is_stale:
+            self._fit = result
+            self._cache.clear()
+
+    def _n_between_fits(self) -> int:
+        last = 0 if self._fit is None else self._fit.n_labels
+        if self.phase == "start":
+            return N_START
+        return max(LEAST_NEW, int(NEW_SHARE * last))
 
     # what is known
 
@@ -341,12 +337,9 @@ class LabelingLoop:
             return "finished"
         if self._best() is not None:
             return "review"
-        codes = self._codes
-        can_fit = np.sum(codes >= 0) >= N_START or not np.any(codes == NONE)
-        if not can_fit:
+        if np.sum(self._codes >= 0) < N_START and np.any(self._codes == NONE):
             return "start"
-        is_last = self._schedule.level(len(self._attempts) + 1) is None
-        return "review" if is_last else "choose"
+        return "review" if self._level is None else "choose"
 
     def status(self) -> LabelingStatus:
         """Return where the loop stands, in numbers and words."""
@@ -354,16 +347,18 @@ class LabelingLoop:
         best, last = self._best(), self._attempts[-1] if self._attempts else None
         both, agreed = self._marks.agreement()
         estimate, interval = self._estimated_error()
-        proof = self._proof(self._limit)
-        n_left = int(needs_review.sum())
-        more = None if proof is None else proof.cost
-        if best is not None and self._attempt is None:
+        n_left, more = int(needs_review.sum()), None
+        if self._attempt is not None:
+            more = self._attempt.expected(codes, self._curve()).cost
+        elif best is not None or self._level is None:
             more = n_left
+        elif self._fit is not None:
+            more = self._expected_proof(self._limit).cost
         return LabelingStatus(
             phase=self.phase,
             n_rows=self.n_rows,
             n_labeled=int(np.sum(codes >= 0)),
-            n_test=0 if last is None else last.drawn(codes).size,
+            n_test=0 if last is None else last.tested(codes)[0].size,
             n_skipped=int(np.sum(codes == SKIPPED)),
             estimated_error=estimate,
             interval=interval,
@@ -389,7 +384,8 @@ class LabelingLoop:
         labels[final >= 0] = self.classes[final[final >= 0]].tolist()
         order = np.argsort(-uncertainties, kind="stable")
         n_automatic = int(np.sum(~needs_review & (codes < 0)))
-        left = min(best.accept(codes).errors_left, n_automatic) if best is not None else 0
+        proved = None if best is None else best.accept(codes)
+        left = 0 if proved is None else min(proved.errors_left, n_automatic)
         claim = FileClaim(
             n_rows=self.n_rows,
             n_automatic=n_automatic,
@@ -433,9 +429,7 @@ class LabelingLoop:
         {
             "label": self._apply_label,
             "undo": self._apply_undo,
-            "fit": self._apply_fit,
             "attempt": self._apply_attempt,
-            "stop": self._apply_stop,
         }[event["event"]](event)
         self._cache.clear()
 
@@ -463,17 +457,12 @@ class LabelingLoop:
         self._open.pop(row, None)
         self._again = [row, *(one for one in self._again if one != row)]
 
-    def _apply_fit(self, event: Mapping[str, Any]) -> None:
-        n_labels = int(event["labels"])
-        cost = n_labels + int(event["expected_test"]) + int(event["expected_review"])
-        self._fits.append((n_labels, cost))
-
     def _apply_attempt(self, event: Mapping[str, Any]) -> None:
-        number, level = int(event["attempt"]), float(event["level"])
+        number, level, n_test = (event[name] for name in ("attempt", "level", "tests"))
         seed = attempt_seed(self._seed, number)
         if self._attempt is not None or number != len(self._attempts) + 1:
             raise SessionError(f"Attempt {number} is not the next one.")
-        if level != self._schedule.level(number) or int(event["seed"]) != seed:
+        if level != self._level or event["seed"] != seed:
             raise SessionError(f"Attempt {number} has another level or seed than was fixed before.")
         arrays = event.get("arrays")
         if arrays is None:
@@ -484,23 +473,12 @@ class LabelingLoop:
             raise SessionError(f"The test rows of attempt {number} are not those that were drawn.")
         if predicted.shape != (self.n_rows,) or arrays["uncertainties"].shape != (self.n_rows,):
             raise SessionError(f"Attempt {number} does not have a prediction for each row.")
+        if not isinstance(n_test, int) or not 0 < n_test <= order.size:
+            raise SessionError(f"Attempt {number} cannot have {n_test!r} test rows.")
+        predicted, uncertainties = predicted.astype(np.int64), arrays["uncertainties"]
         self._attempts.append(
-            Attempt(
-                level=level,
-                limit=self._limit,
-                seed=seed,
-                order=order,
-                predicted=predicted.astype(np.int64),
-                uncertainties=arrays["uncertainties"],
-                factor=float(event["factor"]),
-            )
+            Attempt(level, self._limit, n_test, seed, order, predicted, uncertainties)
         )
-        self._fits = []
-
-    def _apply_stop(self, event: Mapping[str, Any]) -> None:
-        if self._attempt is None or int(event["attempt"]) != len(self._attempts):
-            raise SessionError(f"Attempt {event['attempt']} cannot stop: it is not open.")
-        self._attempts[-1].is_open = False
 
     # steps
 
@@ -510,8 +488,14 @@ class LabelingLoop:
 
     @property
     def _attempt(self) -> Attempt | None:
-        """The attempt that is open."""
-        return self._attempts[-1] if self._attempts and self._attempts[-1].is_open else None
+        """The last attempt, if test labels are missing."""
+        last = self._attempts[-1] if self._attempts else None
+        return last if last is not None and last.untested(self._codes).size else None
+
+    @property
+    def _level(self) -> float | None:
+        """The level of the next attempt; None if there is none."""
+        return self._schedule.level(len(self._attempts) + 1)
 
     def _best(self) -> Attempt | None:
         """Return the attempt that leaves the fewest rows to review, if any has proved something."""
@@ -529,11 +513,11 @@ class LabelingLoop:
         return self._cache["needs_review"]
 
     def _is_time_to_prove(self) -> bool:
-        if self._fit is None or self._schedule.level(len(self._attempts) + 1) is None:
+        if self._fit is None or self._level is None:
             return False
         proof = self._expected_proof(self._limit)
         pays = proof.cost < int(self._needs_review().sum())
-        return pays and is_time_to_prove(self._fits)
+        return pays and is_time_to_prove(proof, int(np.sum(self._codes >= 0)))
 
     def _begin_attempt(self) -> None:
         assert self._fit is not None
@@ -547,21 +531,15 @@ class LabelingLoop:
         event = {
             "event": "attempt",
             "attempt": number,
-            "level": self._schedule.level(number),
+            "level": self._level,
             "seed": seed,
-            "factor": self._factor()[0],
+            "tests": self._expected_proof(self._limit).n_test,
             "digest": digest_arrays(arrays),
         }
         if self._file is not None:
             write_arrays(self._file.arrays_path(number), arrays)
             self._file.append([event])
         self._apply({**event, "arrays": arrays})
-
-    def _test_ends(self, attempt: Attempt) -> bool:
-        """Return whether more test labels no longer pay."""
-        codes = self._codes
-        proof, n_open = attempt.plan(codes), attempt.pool.size - attempt.drawn(codes).size
-        return proof.n_test == 0 or proof.cost >= n_open
 
     def _next_rows(self, n: int) -> list[int]:
         """Return rows to ask next, and remember why."""
@@ -576,9 +554,7 @@ class LabelingLoop:
             more, reason = self._unmarked(self._start), "start"
             more = more[: max(n_start, 0)]
         elif attempt is not None:
-            n_planned = max(attempt.plan(codes).n_test, 1)
-            order = attempt.order[attempt.drawn(codes).size :]
-            more, reason = self._unmarked(order[:n_planned]), "test"
+            more, reason = self._unmarked(attempt.untested(codes)), "test"
         elif phase == "choose":
             is_free, reason = codes == NONE, "chosen"
             is_free[list(self._open)] = False
@@ -627,49 +603,44 @@ class LabelingLoop:
 
     # estimates
 
-    def _factor(self) -> tuple[float, float]:
-        """Return how many errors there are for each unit of uncertainty, by labels given since."""
-        own = [m for _, m in self._marks.last() if m.uncertainty is not None and m.code >= 0]
-        recent = own[-N_RECENT:]
-        return error_factor(
-            [m.code != m.predicted for m in recent], [m.uncertainty or 0.0 for m in recent]
-        )
+    def _curve(self) -> ErrorCurve:
+        """Return how often predictions are wrong, by the labels given after them."""
+        if "curve" not in self._cache:
+            own = [m for _, m in self._marks.last() if m.uncertainty is not None and m.code >= 0]
+            recent = own[-N_RECENT:]
+            wrong = [m.code != m.predicted for m in recent]
+            self._cache["curve"] = fit_error_curve(wrong, [m.uncertainty for m in recent])
+        return self._cache["curve"]
 
     def _expected_proof(self, limit: int) -> Proof:
+        """Return what is expected to be left to do, if an attempt begins now."""
         assert self._fit is not None
-        level = self._schedule.level(len(self._attempts) + 1)
         left = np.flatnonzero(self._codes == NONE)
-        if level is None:
-            return Proof(0, left.size)
-        errors = np.sort(np.minimum(self._factor()[0] * self._fit.uncertainties[left], 1.0))
-        proof = expected_proof(errors, limit=limit, delta=level)
         n_undecided = int(np.sum(self._codes < NONE))
+        if self._level is None:
+            return Proof(0, left.size + n_undecided)
+        errors = np.sort(self._curve()(self._fit.uncertainties[left]))
+        spread = self._curve().spread()
+        proof = expected_proof(errors, limit=limit, delta=self._level, spread=spread)
         return Proof(proof.n_test, proof.n_review + n_undecided)
 
-    def _proof(self, limit: int) -> Proof | None:
-        """Return what is expected to be left to do for a limit."""
-        if self._attempt is not None:
-            return self._attempt.plan(self._codes, limit)
-        return None if self._fit is None else self._expected_proof(limit)
-
     def _plan(self) -> Plan | None:
-        errors = np.array(sorted({*PLAN_ERRORS, self.max_error}))
-        proofs = [self._proof(error_limit(one, self.n_rows)) for one in errors.tolist()]
-        n_left = int(np.sum(self._codes < 0))
-        by_hand = np.array([n_left if proof is None else proof.cost for proof in proofs])
-        if proofs[0] is None:
+        if self._fit is None:
             return None
+        errors = np.array(sorted({*PLAN_ERRORS, self.max_error}))
+        limits = [error_limit(one, self.n_rows) for one in errors.tolist()]
+        by_hand = np.array([self._expected_proof(limit).cost for limit in limits])
+        n_left = int(np.sum(self._codes < 0))
         return Plan(errors, by_hand, {}, n_left, self.n_rows, self.confidence_level)
 
     def _estimated_error(self) -> tuple[float | None, tuple[float, float] | None]:
         source = self._attempts[-1] if self._attempts else self._fit
         if source is None:
             return None, None
-        rest = float(source.uncertainties[self._codes < 0].sum()) / self.n_rows
-        factor, seen = self._factor()
-        low, high = stats.gamma.ppf([0.05, 0.95], seen) / seen
-        bounds = [min(rest * factor * one, 1.0) for one in (1.0, low, high)]
-        return bounds[0], (bounds[1], bounds[2])
+        curve, rest = self._curve(), source.uncertainties[self._codes < 0]
+        estimate = float(curve(rest).sum()) / self.n_rows
+        low, high = np.minimum(curve.spread((0.05, 0.95)) * estimate, 1.0).tolist()
+        return estimate, (low, high)
 
     def _row(self, row: Any) -> int:
         is_number = isinstance(row, int | np.integer) and not isinstance(row, bool)
