@@ -84,7 +84,7 @@ class Frontend:
                 holder.row = self._waiting.pop() if self._waiting else self._left_behind(SILENT)
             if holder.row is None:
                 holder.row = self._asked()
-            if holder.row is None:  # all others are open elsewhere: who is first labels them
+            if holder.row is None:  # all others are open elsewhere: who is first labels one
                 holder.row = self._left_behind(0)
             self._fit_if_due()
             return holder.row
@@ -95,10 +95,11 @@ class Frontend:
             holder = self._holder(who)
             if holder.row != row:
                 raise RowTakenError(
-                    f"Row {row} was labeled or given to another tab meanwhile. Nothing was saved."
+                    f"Row {row + 1} was labeled in another tab meanwhile. Nothing was saved."
                 )
             self.loop.tell([row], [label], annotator=self.annotator, notes=[note])
-            holder.row = None
+            for other in self._holders.values():
+                other.row = None if other.row == row else other.row
             holder.labeled.append(row)
             self.problem = ""
             self._fit_if_due()
@@ -145,13 +146,12 @@ class Frontend:
         return holder
 
     def _left_behind(self, silent: float) -> int | None:
-        """Take the row of the tab that was silent for longest, at least for so long."""
+        """Return the row of the tab that was silent for longest, at least for so long."""
         holders = [one for one in self._holders.values() if one.row is not None]
         oldest = min(holders, key=lambda one: one.acted, default=None)
         if oldest is None or time.monotonic() - oldest.acted < silent:
             return None
-        row, oldest.row = oldest.row, None
-        return row
+        return oldest.row
 
     def _fit_if_due(self) -> None:
         if self.is_fitting or self.problem:

@@ -34,8 +34,8 @@ class FitWorker:
     ) -> None:
         self._X, self._on_result, self._on_failure = X, on_result, on_failure
         self._jobs: SimpleQueue[Any] = SimpleQueue()
-        self._process: Any = None
-        self._connection = self._start()
+        self._is_closed = False
+        self._process, self._connection = self._start()
         self._thread = Thread(target=self._serve, daemon=True, name="fits")
         self._thread.start()
 
@@ -45,15 +45,16 @@ class FitWorker:
 
     def close(self) -> None:
         """End the process, also in the middle of a fit."""
+        self._is_closed = True
         self._jobs.put(None)
         self._process.kill()
         self._thread.join(5)
 
     def _serve(self) -> None:
-        while (job := self._jobs.get()) is not None:
+        while (job := self._jobs.get()) is not None and not self._is_closed:
             try:
                 if not self._process.is_alive():
-                    self._connection = self._start()
+                    self._process, self._connection = self._start()
                 self._connection.send(job)
                 result, reason = self._connection.recv()
             except (EOFError, OSError):
@@ -64,20 +65,20 @@ class FitWorker:
             else:
                 self._on_result(result)
 
-    def _start(self) -> Any:
+    def _start(self) -> tuple[Any, Any]:
         context = get_context("spawn")
         ours, theirs = context.Pipe()
-        self._process = context.Process(target=_run_jobs, args=(theirs, self._X), daemon=True)
-        self._process.start()
+        process = context.Process(target=_run_jobs, args=(theirs, self._X), daemon=True)
+        process.start()
         theirs.close()  # so that the end of either process is an EOFError for the other one
-        return ours
+        return process, ours
 
 
 def _run_jobs(connection: Any, X: Any) -> None:
     """Run jobs until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this
     with suppress(AttributeError, OSError):
-        os.nice(5)  # rows and labels come first
+        os.nice(10)  # rows and labels come first
     while True:
         try:
             job = connection.recv()

@@ -256,7 +256,11 @@ function showPlan({ plan, n_more_labels: more, max_error: limit }) {
     draw("text", { x: 288, y: 136, "text-anchor": "end" }, `${WHOLE.format(most)} more labels`),
   ];
   const words = `Fewer errors need more labels: at most ${PERCENT.format(limit)} wrong`;
-  if (more !== null) shapes.push(draw("circle", { cx: x(Math.min(more, most)), cy: y(limit), r: 5, class: "point" }));
+  if (more !== null) {
+    const at = x(Math.min(more, most));
+    shapes.push(draw("circle", { cx: at, cy: y(limit), r: 5, class: "point" }));
+    shapes.push(draw("text", { x: at + 4, y: y(limit) - 9 }, `~${WHOLE.format(more)}`));
+  }
   $("curve").replaceChildren(...shapes);
   $("curve").setAttribute("aria-label", more === null ? words : `${words} needs about ${WHOLE.format(more)} more labels.`);
 }

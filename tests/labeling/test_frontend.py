@@ -1,0 +1,130 @@
+"""Fits beside the labels: they never hold a row back, and may fail."""
+
+import os
+import time
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from hedgeclipper.labeling import LabelingLoop
+from hedgeclipper.labeling.frontend import SILENT, Frontend, RowTakenError
+from hedgeclipper.labeling.rows_view import as_shown, class_keys
+
+X = np.random.default_rng(0).normal(size=(200, 2))
+Y = (X[:, 0] > 0).astype(int)
+
+
+class Slow(LogisticRegression):
+    def fit(self, X, y):
+        time.sleep(600)
+
+
+class Failing(LogisticRegression):
+    def fit(self, X, y):
+        raise RuntimeError("no luck")
+
+
+class Killed(LogisticRegression):
+    def fit(self, X, y):
+        os.abort()
+
+
+@pytest.fixture
+def frontend_of():
+    made = []
+
+    def make(model):
+        loop = LabelingLoop(X, classes=[0, 1], model=model)
+        made.append(Frontend(loop, X))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def label(frontend, n_labels):
+    for _ in range(n_labels):
+        row = frontend.next_row("a")
+        frontend.label("a", row, int(Y[row]))
+
+
+def wait_until(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_rows_come_while_a_fit_runs(frontend_of):
+    frontend = frontend_of(Slow())
+    label(frontend, 50)
+    assert frontend.is_fitting
+    label(frontend, 50)
+    assert frontend.is_fitting
+    assert frontend.status().n_labeled == 100
+    start = time.monotonic()
+    frontend.close()  # in the middle of the fit
+    assert time.monotonic() - start < 30
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"), [(Failing(), "RuntimeError: no luck"), (Killed(), "ended with code -6")]
+)
+def test_a_fit_that_fails_is_told_and_tried_again_with_the_next_label(frontend_of, model, reason):
+    frontend = frontend_of(model)
+    label(frontend, 50)
+    for _ in range(2):
+        wait_until(lambda: not frontend.is_fitting)
+        assert reason in frontend.problem
+        assert not frontend.is_over()
+        label(frontend, 1)
+        assert frontend.is_fitting
+
+
+def test_a_row_of_a_tab_that_is_gone_goes_to_the_next(frontend_of, monkeypatch):
+    frontend = frontend_of(LogisticRegression())
+    row = frontend.next_row("gone")
+    assert frontend.next_row("b") != row
+    now = time.monotonic() + SILENT + 1
+    monkeypatch.setattr("hedgeclipper.labeling.frontend.time.monotonic", lambda: now)
+    assert frontend.next_row("c") == row
+
+
+def test_the_last_rows_go_to_who_asks(frontend_of):
+    frontend = frontend_of(LogisticRegression())
+    label(frontend, 49)
+    row = frontend.next_row("a")
+    assert frontend.next_row("b") == row
+    frontend.label("b", row, 0)
+    with pytest.raises(RowTakenError, match=f"Row {row + 1} was labeled in another tab"):
+        frontend.label("a", row, 1)
+    assert frontend.status().n_labeled == 50
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (1234567.0, "1234567"),
+        (0.1 + 0.2, "0.3"),
+        (1e-9, "1e-09"),
+        (np.nan, None),
+        (None, None),
+        (np.int64(2020), "2020"),
+        (True, "yes"),
+        (-0.5, "-0.5"),
+        (0.0, "0"),
+        ("", ""),
+    ],
+)
+def test_values_are_shown_as_people_write_them(value, shown):
+    assert as_shown(value) == shown
+
+
+def test_keys_of_classes_are_different_and_free():
+    names = ["sure", "Yes", "no", "yellow", "red", "6", *"abcdefgh"]
+    keys = [key for own in class_keys(names) for key in own]
+    assert len(set(keys)) == len(keys)
+    assert not set(keys) & set("snou?")
+    assert class_keys(names)[4] == ["5", "r"]
