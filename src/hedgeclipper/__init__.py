@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hedgeclipper.base.column_checks import ColumnWarning
-    from hedgeclipper.base.evaluation import Evaluation
+    from hedgeclipper.base.evaluation import Evaluation, SeenRowsWarning
     from hedgeclipper.base.predictions import NeverPredictedWarning
     from hedgeclipper.base.semi_supervised import (
         NoUnlabeledRowsWarning,
@@ -58,6 +58,7 @@ _HOME = {
     "Contradiction": "game.solution",
     "GameSolution": "game.solution",
     "HedgeClipperClassifier": "classifier",
+    "SeenRowsWarning": "base.evaluation",
     "ShiftWarning": "base.semi_supervised",
     "PlanDisplay": "report.displays",
     "write_report": "report.page",
@@ -92,6 +93,7 @@ __all__ = [
     "PlanDisplay",
     "Sample",
     "SemiSupervisedSplit",
+    "SeenRowsWarning",
     "ShiftWarning",
     "VoteAggregator",
     "Votes",

@@ -51,7 +51,7 @@ from hedgeclipper.io import (
     split_target,
 )
 from hedgeclipper.io.arrays import MAX_SEED
-from hedgeclipper.io.digests import MODULUS, digest_rows
+from hedgeclipper.io.digests import MODULUS, digest_rows, hash_rows
 from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition
 from hedgeclipper.table_inspection import TableInspectionMixin, TestedRows
 from hedgeclipper.voters.classifiers import LabeledRows, check_estimators
@@ -275,6 +275,7 @@ class HedgeClipperClassifier(
         self._look_at_columns(rows.X_labeled, codes, some)
         labeled = LabeledRows(rows.X_labeled, codes, self.classes_, rows.weight_labeled, some)
         self._grown_from = labeled, deepcopy(random_state)
+        self._fitted_hashes = hash_rows(labeled.X)
         voters = fit_voters(
             plan,
             labeled,
@@ -470,7 +471,7 @@ class HedgeClipperClassifier(
         """
         predictor = self._predictor
         tested = predictor.raw_of(predictor.scorer.score(held.X, self.n_jobs))
-        self._tested_rows = TestedRows(held.y, tested)
+        self._tested_rows = TestedRows(held.y, tested, hash_rows(held.X))
         own, others = predictor.uncertainties(tested), predictor.uncertainties(raw)
         caveat = ""
         if given.weight_labeled is not None:
@@ -519,7 +520,7 @@ class HedgeClipperClassifier(
             centers.append(float(np.mean(fold.uncertainties(fold.raw_of(unlabeled)))))
         rows, tested = rows[draw.can_test[rows]], tested[draw.can_test[rows]]
         y = self.classes_[codes[rows]]
-        self._tested_rows = TestedRows(y, tested)
+        self._tested_rows = TestedRows(y, tested, self._fitted_hashes[rows])
         own = scaled = predictor.uncertainties(tested)
         if raw.size and tested.size:
             # fewer trees and labels predict on another scale: take the values of the same ranks

@@ -12,9 +12,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan
-from hedgeclipper.base.evaluation import evaluate_predictions, placements
+from hedgeclipper.base.evaluation import SeenRowsWarning, evaluate_predictions, placements
 from hedgeclipper.io import split_target
-from hedgeclipper.io.messages import import_extra
+from hedgeclipper.io.digests import hash_rows
+from hedgeclipper.io.messages import import_extra, warn_user
 from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.voters.classifiers import LabeledRows
 from hedgeclipper.voters.tree_groups import FittedTrees, fit_trees, see
@@ -22,6 +23,8 @@ from hedgeclipper.voters.voters import FittedVoters
 
 # columns are shuffled so often, and once where there are more of them than this
 N_SHUFFLES, COLUMNS_TO_REPEAT = 3, 100
+# rows are recognized if so many of those of the fit differ
+LEAST_DIFFERENT = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +33,7 @@ class TestedRows:
 
     y: np.ndarray  # (n_tested,): labels
     raw: np.ndarray  # (n_tested, n_games): log-odds
+    hashes: np.ndarray  # (n_tested,): by which the rows are recognized
 
 
 class TableInspectionMixin:
@@ -53,6 +57,8 @@ class TableInspectionMixin:
     _column_notes: dict[int, str]
     _grown_from: tuple[LabeledRows, np.random.RandomState]
     _tested_rows: TestedRows
+    _fitted_hashes: np.ndarray
+    _batches: Any
     _games: Any
     _check_more: Any
     _labels_to_score: Any
@@ -151,6 +157,37 @@ class TableInspectionMixin:
         rows = [(plan.name, plan.kind, plan.what, plan.note) for plan in plans]
         pandas = import_extra("pandas", "io", "encoding_")
         return pandas.DataFrame(rows, columns=["column", "kind", "what", "note"])
+
+    def _predict_unseen(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return labels and probabilities of rows, and which of them can be scored.
+
+        If most labeled rows of the fit are among them, these are predicted without their labels,
+        by what tested the model, and cannot be scored where there is no such prediction.
+        """
+        predictor, tested = self._predictor, self._tested_rows
+        raw, hashes = [np.empty((0, predictor.n_games))], [tested.hashes[:0]]
+        for batch in self._batches(X, "X", "pass X.compute()"):
+            rows = batch if predictor.prepare is None else predictor.prepare(batch)
+            raw.append(predictor.raw_of(predictor.scorer.score(rows, self.n_jobs)))
+            hashes.append(hash_rows(rows))
+        found, own = np.concatenate(raw), np.concatenate(hashes)
+        fitted, is_scored = np.unique(self._fitted_hashes), np.ones(own.size, dtype=bool)
+        n_fitted = self._fitted_hashes.size
+        are_different = fitted.size >= LEAST_DIFFERENT * n_fitted
+        if are_different and np.isin(fitted, own).sum() > 0.5 * n_fitted:
+            is_seen = np.isin(own, fitted)
+            places = {key: place for place, key in enumerate(tested.hashes.tolist())}
+            place = np.array([places.get(key, -1) for key in own.tolist()])
+            found[place >= 0] = tested.raw[place[place >= 0]]
+            is_scored = ~is_seen | (place >= 0)
+            lost = f", and the {(~is_scored).sum():,} others are left out"
+            warn_user(
+                f"{is_seen.sum():,} of these rows are rows of the fit. They are scored by "
+                "predictions made without their labels, those by which the error is estimated"
+                f"{'' if is_scored.all() else lost}. Pass new rows for an independent test.",
+                SeenRowsWarning,
+            )
+        return self.classes_[predictor.classes(found)], predictor.probabilities(found), is_scored
 
     def _column_sources(self) -> np.ndarray:
         """Return the column of ``fit`` that each column which voters see is made of."""

@@ -24,6 +24,12 @@ from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.io import as_classes, split_target
 
 N_BINS = 10
+
+
+class SeenRowsWarning(UserWarning):
+    """Rows that shall show how good a model is are rows that it was fitted to."""
+
+
 LEAST_PROBABILITY = 1e-6
 
 
@@ -273,7 +279,9 @@ class LabeledScoreMixin(ClassifierMixin):
     def evaluate(self, X, y, confidence_level=0.95):
         """Return accuracy, AUC, log loss and more on labeled rows, with confidence intervals.
 
-        The rows should be new to the model. On those of the fit all would look better than it is.
+        The rows should be new to the model. If most labeled rows of the fit are among them, these
+        are scored by predictions made without their labels, and a `SeenRowsWarning` says so; rows
+        of votes are not recognized.
 
         Parameters
         ----------
@@ -292,10 +300,21 @@ class LabeledScoreMixin(ClassifierMixin):
         """
         X, y = split_target(X, y)
         known, true = self._labels_to_score(y)
-        predicted, probabilities = self.predict(X), self.predict_proba(X)
+        predicted, probabilities, is_scored = self._predict_unseen(X)
         check_consistent_length(predicted, known)
-        found = predicted[known], probabilities[known]
-        return evaluate_predictions(true, *found, self.classes_, confidence_level)
+        if not is_scored[known].any():
+            raise ValueError(
+                "All labeled rows are rows of the fit, and none was predicted without its label. "
+                "Pass new rows; certificate_ has the error that held-out labels tell."
+            )
+        kept = known & is_scored
+        found = predicted[kept], probabilities[kept]
+        return evaluate_predictions(true[kept[known]], *found, self.classes_, confidence_level)
+
+    def _predict_unseen(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return labels and probabilities of rows, and which of them can be scored."""
+        predicted = self.predict(X)
+        return predicted, self.predict_proba(X), np.ones(len(predicted), dtype=bool)
 
     def _labels_to_score(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return which rows have a label, and these labels; an error if there are none."""

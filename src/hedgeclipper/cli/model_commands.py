@@ -189,10 +189,15 @@ def evaluate(options: Evaluate, output: Output) -> None:
         output.note(f"Classes that the model does not know count as errors: {unknown[:5]}.")
     unknown_values: dict[str, Counter[Any]] = {}
     rows = read_new_rows(table, model, names, unknown_values, known)
-    probabilities = model.predict_proba(rows)
+    predicted, probabilities, is_scored = model._predict_unseen(rows)
     note_unknown_values(unknown_values, output)
-    predicted = model.predict(read_new_rows(table, model, names, None, known)), probabilities
-    scores = evaluate_predictions(y, *predicted, model.classes_, options.confidence_level)
+    if not is_scored.any():
+        raise CommandError(
+            "All labeled rows are rows of the fit, and none was predicted without its label.",
+            "Pass new rows; `hedgeclipper fit` has printed the error that held-out labels tell.",
+        )
+    kept = predicted[is_scored], probabilities[is_scored]
+    scores = evaluate_predictions(y[is_scored], *kept, model.classes_, options.confidence_level)
     output.result |= {"command": "evaluate", "model": str(options.model), **scores.to_dict()}
     output.facts(scores.facts())
     _print_classes(scores, output)

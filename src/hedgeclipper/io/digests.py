@@ -35,7 +35,7 @@ def digest_rows(X: Any) -> int:
     >>> digest_rows(X) == digest_rows(X[[0, 1, 1]])
     False
     """
-    return int(_hashes(X).sum(dtype=np.uint64))
+    return int(hash_rows(X).sum(dtype=np.uint64))
 
 
 def digest_in_order(X: Any) -> str:
@@ -53,7 +53,7 @@ def digest_in_order(X: Any) -> str:
     """
     if is_frame(X):
         X = np.column_stack([plain_numbers(values) for values in frame_arrays(X).values()])
-    return sha256(_hashes(X).astype("<u8").tobytes()).hexdigest()[:16]
+    return sha256(hash_rows(X).astype("<u8").tobytes()).hexdigest()[:16]
 
 
 def plain_numbers(values: np.ndarray) -> np.ndarray:
@@ -84,7 +84,7 @@ def _plain_number(value: Any) -> float:
     return float(text) if is_float(text) else float(crc32(text.encode()))
 
 
-def _hashes(X: Any) -> np.ndarray:
+def hash_rows(X: Any) -> np.ndarray:
     """Return a number of 64 bits for each row."""
     if is_frame(X):
         X = np.column_stack([_numbers(values) for values in frame_arrays(X).values()])
