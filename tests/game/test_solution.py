@@ -31,21 +31,10 @@ def test_new_rows_need_only_the_weights():
         solution.predictions(np.ones((0, 7)))
 
 
-def test_predictions_clip_for_zero_one_loss():
-    solution = solve_game(VOTES, [0.9, 0.9, 0.9])
-    m = solution.awake_predictions(VOTES)
-    np.testing.assert_allclose(solution.predictions(VOTES), np.clip(m, -1, 1))
-
-
 def test_predictions_take_batches():
     solution = solve_game(VOTES, B)
     whole = solution.predictions(VOTES)
     np.testing.assert_array_equal(solution.predictions([VOTES[:150], VOTES[150:]]), whole)
-
-
-def test_wrong_number_of_voters():
-    with pytest.raises(ValueError, match=r"solved for 3 voters\. Got votes of 2"):
-        solve_game(VOTES, B).predictions(VOTES[:, :2])
 
 
 def test_worst_cases_are_those_at_alpha_one_whatever_alpha_was():

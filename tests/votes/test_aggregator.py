@@ -92,20 +92,6 @@ def test_minus_one_among_names_marks_a_row_without_gold():
     assert model.transduction_.shape == (600,)
 
 
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
-def test_a_missing_label_marks_a_row_without_gold(missing):
-    y = [int(label) if label >= 0 else missing for label in Y]
-    same_model(VoteAggregator().fit(L, pd.Series(y, dtype=object)), fitted())
-
-
-@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array, sparse.coo_array])
-def test_sparse_votes_give_the_same(make):
-    row, voter = np.nonzero(L >= 0)
-    matrix = make(sparse.coo_array((L[row, voter], (row, voter)), shape=L.shape))
-    assert matrix.nnz == row.size  # votes for 0 are stored
-    same_model(fitted(matrix), fitted())
-
-
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_frames_give_the_same_and_name_the_voters(frame):
     columns = {f"voter {i}": L[:, i] for i in range(6)}
@@ -114,16 +100,6 @@ def test_frames_give_the_same_and_name_the_voters(frame):
     same_model(model, fitted())
     turned = frame(dict(reversed(columns.items())))
     assert model.predict_proba(turned) == pytest.approx(model.predict_proba(frame(columns)))
-
-
-def test_a_long_table_gives_the_same():
-    row, voter = np.nonzero(np.c_[L, np.zeros(len(L))] >= 0)  # nobody is uncovered
-    table = {"task": row, "worker": voter, "label": np.c_[L, np.zeros(len(L), int)][row, voter]}
-    long = Votes.from_long(table)
-    wide = np.c_[L, np.zeros(len(L), int)]
-    ours = fitted(long)
-    theirs = fitted(wide[:, long.voters])
-    np.testing.assert_array_equal(ours.transduction_, theirs.transduction_)
 
 
 def test_many_classes():
@@ -151,21 +127,6 @@ def test_a_single_voter():
     np.testing.assert_array_equal(model.transduction_[voted], L[voted, 5])
     votes_for_1 = model.predict_proba([[1]])[0, 1]
     assert 0.6 < votes_for_1 < 0.95  # right 85 % of the time
-
-
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("words", [False, True], ids=["numbers", "words"])
-def test_files_give_the_same_as_arrays(tmp_path, suffix, words):
-    columns = [f"v{i}" for i in range(6)]
-    frame = pd.DataFrame(named(L) if words else L, columns=columns)
-    path = tmp_path / f"votes.{suffix}"
-    frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path, index=False)
-    y = named(Y) if words else Y
-    from_file, plain = fitted(path, y), fitted(frame, y)
-    np.testing.assert_array_equal(from_file.transduction_, plain.transduction_)
-    assert from_file.voters_.tolist() == columns
-    assert from_file.predict_proba(path) == pytest.approx(plain.predict_proba(frame))
-    np.testing.assert_array_equal(from_file.predict(str(path)), plain.predict(frame))
 
 
 def test_minus_one_is_no_vote_among_the_words_of_a_file(tmp_path):
@@ -322,10 +283,6 @@ def test_rows_that_come_in_turns_are_no_contradiction():
         VoteAggregator().fit(votes[:1000], truth[:1000], L_unlabeled=votes[1000:])
 
 
-def test_a_game_without_contradiction_blames_nobody():
-    assert not fitted().voter_summary()["Contradicts"].any()
-
-
 def test_a_sample_of_perfect_voters_is_no_contradiction(monkeypatch):
     """Played on 200 rows, on which voters are awake more often or less than on all."""
     monkeypatch.setattr("hedgeclipper.votes.labeled_votes.ROWS_IN_GAME", 200)
@@ -363,12 +320,6 @@ def test_without_unlabeled_rows_the_warning_is_at_the_callers_line():
     assert record[0].filename == __file__
 
 
-def test_given_frequencies_are_the_balance():
-    for given in ("uniform", [0.5, 0.5]):
-        model = fitted(L[:, :1], class_balance=given)
-        assert model.class_balance_ == pytest.approx([0.5, 0.5])
-
-
 @pytest.mark.slow
 def test_the_guarantee_holds_in_19_of_20_draws_of_labels():
     votes, _, truth = some(800, accuracy=[0.7, 0.75, 0.8, 0.85], coverage=0.8)
@@ -395,26 +346,6 @@ def test_rows_without_a_vote_may_come_apart():
     uncovered = np.full((3, 6), -1)
     apart = VoteAggregator().fit(L[:60], Y[:60], L_unlabeled=uncovered)
     assert apart.transduction_.tolist() == [apart.classes_[apart.class_balance_.argmax()]] * 3
-
-
-def test_workers_named_by_numbers_are_not_taken_for_each_other():
-    workers, rows = np.nonzero(L.T[:4] >= 0)
-    table = {"task": rows, "worker": workers, "label": L[rows, workers]}
-    votes = Votes.from_long(table)
-    model = VoteAggregator().fit(votes, Y[votes.rows])
-    with pytest.raises(ValueError, match="1 of 2 voters are not known: 8"):
-        model.predict(Votes.from_long({"task": [1, 1], "worker": [8, 0], "label": [0, 1]}))
-
-
-# Shift.
-
-
-def test_labeled_rows_of_another_kind_give_a_warning():
-    votes, y, _ = some(2000, 300)
-    votes[:300, 2] = 1
-    with pytest.warns(ShiftWarning, match="2 votes for [01] on") as record:
-        fitted(votes, y)
-    assert record[0].filename == __file__
 
 
 # What comes out.
