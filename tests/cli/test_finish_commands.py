@@ -4,8 +4,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 from hedgeclipper.cli.output import ExitCode
+from tests.command_line import crowd
 
 N_ROWS = 1000
 
@@ -237,3 +239,96 @@ def test_nothing_left_to_review(command, truth):
     command(*FINISH, "--to-review", "rest.csv")
     assert command.code == ExitCode.DATA
     assert "No row is left to review" in command.err
+
+
+def label_and_finish(command, truth):
+    """Finish labels.csv in two parts by the true labels, and return the finished table."""
+    command("finish", "labels.csv", "--to-review", "review.csv", "-q")
+    rows = pd.read_csv("review.csv", dtype=str)
+    rows["label"] = truth[rows["row"].astype(int)]
+    n_rest = len(rows) // 2
+    rows[n_rest:].to_csv("some.csv", index=False)
+    rows[:n_rest].to_csv("rest.csv", index=False)
+    assert command("finish", "labels.csv", "--reviewed", "some.csv", "-o", "part.csv").code == 0
+    assert f"{n_rest:,} of {len(truth):,} rows are still to be labeled" in command.out
+    command("finish", "part.csv", "--reviewed", "rest.csv", "-o", "finished.csv", "--json")
+    assert command.result["n_open"] == 0
+    return pd.read_csv("finished.csv", dtype=str)
+
+
+def draw(command, truth, file, n, *skipped):
+    """Draw rows of a file, and write their labels to labeled.csv; some were not decided."""
+    command("sample", file, "-n", n, "-o", "to_label.csv", "--force")
+    sample = pd.read_csv("to_label.csv", dtype=str)
+    sample["label"] = truth[sample["row"].astype(int)]
+    sample.loc[list(skipped), "label"] = None
+    sample.to_csv("labeled.csv", index=False)
+    return sample["row"].astype(int).to_numpy()
+
+
+@pytest.mark.parametrize("kind", ["numbers", "strings"])
+def test_a_file_is_finished_by_our_model(command, kind):
+    data = load_breast_cancer(as_frame=True)
+    truth = np.where(data.target == 1, "benign", "malignant")
+    frame = data.frame.iloc[:, :6]
+    if kind == "strings":
+        frame = frame.assign(color=np.random.default_rng(0).choice(["red", "blue"], len(frame)))
+    frame.to_csv("rows.csv", index=False)
+    rows = draw(command, truth, "rows.csv", 250, 3, 40, 100)
+    fit = ("fit", "rows.csv", "--labels", "labeled.csv", "-m", "m.skops", "--confidence", 0.9)
+    assert command(*fit, "--json").code == 0, command.err
+    found = command.result["certificate"]
+    assert (found["kind"], found["n_tested"], found["is_recorded"]) == ("guarantee", 125, True)
+    assert "3 of 250 rows of the sample have no label" in command.result["notes"][0]
+    predict = ("predict", "m.skops", "rows.csv", "--max-error", 0.04, "--confidence", 0.9)
+    command(*predict, "-o", "labels.csv", "--json")
+    assert command.result["automatic_labels"]["kind"] == "guarantee"
+    table = pd.read_csv("labels.csv")
+    assert list(frame) == list(table)[: frame.shape[1]]  # people see the rows
+    assert table["review"][rows[[3, 40, 100]]].all()
+    assert (table["source"] == "people").sum() == 247
+    finished = label_and_finish(command, truth)
+    assert command.result["kind"] == "guarantee"
+    by_people = (finished["source"] == "people").to_numpy()
+    assert (finished["label"] == truth)[by_people].all()
+    assert np.mean(finished["label"] != truth) <= 0.04
+    frame[::-1].to_csv("rows.csv", index=False)
+    command(*fit, "--force")
+    assert command.code == ExitCode.DATA
+    assert "differ in" in command.err
+
+
+def test_chosen_labels_of_a_column_train_and_do_not_test(command):
+    data = load_breast_cancer(as_frame=True)
+    truth = np.where(data.target == 1, "benign", "malignant")
+    frame = data.frame.iloc[:, :6].assign(kind=np.where(np.arange(569) < 60, truth, None))
+    frame.to_csv("rows.csv", index=False)
+    command("sample", "rows.csv", "-n", 200, "-t", "kind", "-o", "to_label.csv")
+    sample = pd.read_csv("to_label.csv", dtype=str)
+    sample.assign(kind=truth[sample["row"].astype(int)]).to_csv("labeled.csv", index=False)
+    fit = ("fit", "rows.csv", "--labels", "labeled.csv", "-t", "kind", "-m", "m.skops")
+    command(*fit, "--confidence", 0.9, "--json")
+    assert command.result["n_labeled"] == 260
+    assert command.result["certificate"]["n_tested"] == 100
+    frame.loc[60:70, "kind"] = truth[60:71]
+    frame.to_csv("rows.csv", index=False)
+    command(*fit, "--confidence", 0.9, "--force")
+    assert "labeled after the draw" in command.err + command.out
+
+
+def test_a_file_of_votes_is_finished(command):
+    votes, gold = crowd(1200)
+    votes.drop(columns="item").to_csv("votes.csv", index=False)
+    truth = gold["truth"].to_numpy()
+    draw(command, truth, "votes.csv", 400, 7)
+    words = ("votes", "votes.csv", "--gold", "labeled.csv", "--confidence", 0.9)
+    command(*words, "--max-error", 0.02, "-o", "labels.csv", "--json")
+    assert command.code == 0, command.err
+    found = command.result["automatic_labels"]
+    assert (found["kind"], found["n_skipped"], found["is_recorded"]) == ("guarantee", 1, True)
+    finished = label_and_finish(command, truth)
+    assert np.mean(finished["label"] != truth) <= 0.02
+    votes.melt("item", var_name="worker", value_name="label").rename(
+        columns={"item": "task"}
+    ).to_csv("votes.csv", index=False)
+    assert "a vote in each" in command(*words).err

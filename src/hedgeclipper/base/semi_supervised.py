@@ -208,8 +208,10 @@ def check_sampled_rows(
     """Raise unless X are all rows that a sample was drawn from, in the same order."""
     if not isinstance(sample, Sample):
         raise TypeError(f"sample must be what draw_sample returns. Got {type(sample).__name__}.")
-    if X_unlabeled is not None or sample_weight is not None:
-        other = "sample_weight" if X_unlabeled is None else "X_unlabeled"
+    # an empty one says that -1 is a class
+    is_apart = X_unlabeled is not None and not (is_in_memory(X_unlabeled) and len(X_unlabeled) == 0)
+    if is_apart or sample_weight is not None:
+        other = "X_unlabeled" if is_apart else "sample_weight"
         raise ValueError(
             f"sample does not go with {other}. Pass all rows of the file as X, in its order, and "
             "y with missing labels (None) where there is none."

@@ -92,7 +92,12 @@ def _reading(metavar: str, text: str, **more: Any) -> Any:
 
 Drop = Annotated[list[str] | None, _option("COLUMN", "Leave out a column; repeat for more.")]
 Labels = Annotated[
-    str | None, _option("FILE", "Labels of the rows, in a file of their own; see --key.")
+    str | None,
+    _option(
+        "FILE",
+        "Labels of the rows, in a file of their own: what hedgeclipper sample has drawn from DATA, "
+        "with labels, or another one; see --key.",
+    ),
 ]
 LabelKey = Annotated[
     str | None,
@@ -208,8 +213,16 @@ class Fit(Printing, Writing, Reading):
     data: Annotated[
         str, typer.Argument(metavar="DATA", help="Rows; those with a target are labeled.")
     ]
-    target: Annotated[str, _option("COLUMN", "Column to predict.", "--target", "-t")]
     model: Annotated[Path, _option("OUT.skops", "Where to save the model.", "--model", "-m")]
+    target: Annotated[
+        str | None,
+        _option(
+            "COLUMN",
+            "Column to predict. May be left out for --labels of hedgeclipper sample.",
+            "--target",
+            "-t",
+        ),
+    ] = None
     unlabeled: Unlabeled = None
     labels: Labels = None
     key: LabelKey = None
@@ -293,7 +306,8 @@ class LabelVotes(Printing, Writing):
         _option(
             "GOLD",
             "Table of two columns: the key of a row, and its true label. VOTES has the key in a "
-            "column of the same name; without one its rows are numbered from 0.",
+            "column of the same name; without one its rows are numbered from 0. Or what "
+            "hedgeclipper sample has drawn from VOTES, with labels.",
         ),
     ]
     to: Annotated[
@@ -314,7 +328,7 @@ class LabelVotes(Printing, Writing):
 @app.command("sample")
 @dataclass(kw_only=True)
 class SampleRows(Printing, Writing, Reading):
-    """Draw rows to label at random, with a record of the draw that audit reads.
+    """Draw rows to label at random, with a record of the draw that fit, votes and audit read.
 
     Fill in the labels, and leave the other columns as they are. A row that nobody can decide stays
     without a label.
@@ -456,7 +470,11 @@ class Finish(Printing, Writing, Reading):
 
     calls = "finish_commands:finish_labels"
     labels: Annotated[
-        str, typer.Argument(metavar="LABELS", help="What audit -o has written, or finish.")
+        str,
+        typer.Argument(
+            metavar="LABELS",
+            help="What predict, votes or audit has written with --max-error, or finish.",
+        ),
     ]
     reviewed: Annotated[
         list[str] | None,

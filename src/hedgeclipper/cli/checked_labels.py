@@ -99,7 +99,7 @@ def _read_person(
     given = read_table(name, dialect, output)
     column = label_column(given, column, list(frame), name)
     labels = clean_texts(given[column])
-    if {ROW, POSITION, RECORD} <= set(given):
+    if is_sample(given):
         sample, places, n_columns = read_record(
             {c: given[c].tolist() for c in RECORD_COLUMNS if c in given}
         )
@@ -111,6 +111,22 @@ def _read_person(
     single = one_label_each(rows, labels, rows, name)
     kept = np.array(list(single), np.int64)
     return PeoplesLabels(kept, np.array(list(single.values()), object), None, None, column)
+
+
+def is_sample(given: pd.DataFrame) -> bool:
+    """Return whether a table of labels has the record of a sample."""
+    return {ROW, POSITION, RECORD} <= set(given)
+
+
+def note_skipped(people: PeoplesLabels, output: Output) -> None:
+    """Say what rows of the sample without a label mean."""
+    n_open = sum(label is None for label in people.labels)
+    if n_open:
+        output.note(
+            f"{n_open:,} of {people.rows.size:,} rows of the sample have no label: nobody could "
+            "decide them, so that they count as wrong, and need review. Label them if they were "
+            "only forgotten."
+        )
 
 
 def read_table(name: str, dialect: CsvDialect, output: Output) -> pd.DataFrame:

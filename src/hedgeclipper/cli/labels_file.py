@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.bounds.finished_file import FileClaim
 from hedgeclipper.bounds.sample_record import RECORD, ROW, format_record, parse_record
 from hedgeclipper.cli.output import CommandError
@@ -85,6 +86,19 @@ def labels_table(
     return with_claim(frame.assign(**columns), claim)
 
 
+def claim_of(found: AutoLabels, n_rows: int) -> FileClaim:
+    """Return what automatic labels tell of a file of so many rows once people have finished it."""
+    return FileClaim(
+        n_rows,
+        found.labels.size - found.review_order.size,
+        round(found.error_upper * found.n_rows),
+        float(found.max_error) if not isinstance(found.max_error, dict) else 0.0,
+        found.confidence_level,
+        found.kind,
+        found.is_recorded,
+    )
+
+
 def with_claim(table: pd.DataFrame, claim: FileClaim) -> pd.DataFrame:
     """Return a table with the record of what is known in the line of row 0."""
     record = np.full(len(table), None, object)
@@ -101,7 +115,8 @@ def check_labels_table(table: pd.DataFrame, place: str) -> tuple[pd.DataFrame, F
     if missing:
         raise CommandError(
             f"{place} has no column {missing[0]!r}. It has {listed(list(table))}.",
-            "Pass a file that `hedgeclipper audit -o` has written.",
+            "Pass a file that `hedgeclipper predict`, `votes` or `audit` has written with "
+            "--max-error.",
         )
     facts = parse_record(table[RECORD].tolist(), "digest")
     claim = FileClaim.from_record(facts)

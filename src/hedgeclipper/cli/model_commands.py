@@ -6,7 +6,9 @@ A model is saved as it is fitted, with what is known of its files as ``fit_files
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,6 +24,8 @@ from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base.evaluation import Evaluation, evaluate_predictions
 from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.cli.app import Evaluate, Fit, Predict, WriteReport
+from hedgeclipper.cli.checked_labels import PeoplesLabels, note_skipped
+from hedgeclipper.cli.labels_file import OWN_COLUMNS, claim_of, labels_table
 from hedgeclipper.cli.output import (
     CommandError,
     ExitCode,
@@ -38,7 +42,7 @@ from hedgeclipper.cli.tables import (
     clean_labels,
     key_of_labels,
     parse_classes,
-    review_columns,
+    texts_of,
     write_table,
 )
 from hedgeclipper.cli.training_rows import (
@@ -50,12 +54,14 @@ from hedgeclipper.cli.training_rows import (
     find_tables,
     read_training_rows,
 )
-from hedgeclipper.io import missing_labels
+from hedgeclipper.io import as_text, missing_labels
 from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.persistence import load, save
 from hedgeclipper.report import page
 
 ROWS_IN_REPORT = 50_000
+# bytes of files whose columns are copied beside the labels
+MOST_COPIED = 1 << 30
 LINES_OF_COLUMNS = 12
 # values that the model does not know are counted up to so many different ones
 MOST_UNKNOWN = 10_000
@@ -64,13 +70,21 @@ MOST_UNKNOWN = 10_000
 def fit(options: Fit, output: Output) -> None:
     """Fit a model to the rows of files, save it, and print what came out."""
     target, key, row_id = options.target, options.key, options.row_id
-    tables, labels = find_tables(options, output)
-    outputs = options.model, options.report
-    check_outputs(*outputs, inputs=[*tables, labels], force=options.force)
+    tables, labels = find_tables(options, target, output)
+    outputs, given = (options.model, options.report), options.labels and Path(options.labels)
+    check_outputs(*outputs, inputs=[*tables, given], force=options.force)
     check_suffix(options.report, ".html", ".htm")
     if None not in (key, row_id) and key != row_id:
         raise CommandError("--key and --id name two columns.", "Pass one.", ExitCode.USAGE)
-    if labels is not None:
+    sample = None
+    if isinstance(labels, PeoplesLabels):
+        target, sample = labels.column, labels.sample
+        note_skipped(labels, output)
+    if target is None:
+        raise CommandError(
+            "Missing option '--target'.", "Name the column to predict.", ExitCode.USAGE
+        )
+    if isinstance(labels, Files):
         row_id = key_of_labels(tables[0], labels, key or row_id, target)
     marks, drop, keep = options.unlabeled_value or (), options.drop or (), options.keep or ()
     roles = Roles(target, row_id, labels, marks, drop, keep)
@@ -88,12 +102,20 @@ def fit(options: Fit, output: Output) -> None:
     )
     # no rows, if there are none, say that -1 is a class
     with output.working("fitting"):
-        model.fit(rows.X, rows.y, X_unlabeled=rows.unlabeled if rows.n_unlabeled else rows.X[:0])
+        if sample is None:
+            unlabeled = rows.unlabeled if rows.n_unlabeled else rows.X[:0]
+            model.fit(rows.X, rows.y, X_unlabeled=unlabeled)
+        else:  # the digest is of all columns of the file, and was compared with these
+            X, y = rows.in_order()
+            model.fit(X, y, X_unlabeled=X[:0], sample=replace(sample, digest=""))
     model.fit_files_ = {
         "target": target,
         "key": row_id,
         "left_out": left_out,
         "digest": rows.digest(),
+        "n_rows": rows.y.size + rows.n_unlabeled,
+        "labeled_rows": np.flatnonzero(rows.is_labeled),
+        "labels": as_text(rows.y).tolist(),
     }
     save(model, options.model, force=options.force)
     output.wrote("model", options.model)
@@ -121,7 +143,10 @@ def fit(options: Fit, output: Output) -> None:
     )
     if options.confidence_level is None:
         output.say("An estimate is no guarantee; --confidence 0.95 holds labels out for one.")
-    output.say(f"Next: hedgeclipper predict {options.model} FILES -o predictions.parquet")
+    then = "FILES -o predictions.parquet"
+    if sample is not None:
+        then = f"{options.data} --max-error 0.05 -o labels.csv"
+    output.say(f"Next: hedgeclipper predict {options.model} {then}")
 
 
 def predict(options: Predict, output: Output) -> None:
@@ -136,7 +161,7 @@ def predict(options: Predict, output: Output) -> None:
     names = check_columns(table, model, key, output)
     unknown: dict[str, Counter[Any]] = {}
     keys = None if key is None else table.column(key)
-    facts, sure, counts = [], None, Counter[Any]()
+    facts, counts = [], Counter[Any]()
     with (
         output.working("predicting"),
         atomic_path(to, force=options.force) as draft,
@@ -145,12 +170,15 @@ def predict(options: Predict, output: Output) -> None:
         raw = Path(folder, "predictions.parquet")
         n_rows = model.predict_to(raw, read_new_rows(table, model, names, unknown))
         note_unknown_values(unknown, output)
+        parts = _with_keys(raw, keys, counts)
         if options.max_error is not None:
-            level = options.confidence_level
-            rows = read_new_rows(table, model, names)
-            sure = model.auto_label(options.max_error, rows, confidence_level=level)
+            predictions = pa.Table.from_batches(parts).to_pandas()
+            rows = partial(read_new_rows, table, model, names)
+            sure, is_people = _auto_label(model, rows, n_rows, options)
             facts = auto_label_facts(sure, output)
-        write_table(_finished(raw, keys, sure, counts), draft, to)
+            whole = _labels_to_finish(predictions, sure, is_people, table, model.fit_files_, output)
+            parts = iter([pa.Table.from_pandas(whole, preserve_index=False)])
+        write_table(parts, draft, to)
     common = counts.most_common()
     classes = {str(label): count for label, count in common}
     output.result |= {"command": "predict", "n_rows": n_rows, "classes": classes}
@@ -160,6 +188,8 @@ def predict(options: Predict, output: Output) -> None:
         [(label, f"{count:,}", f"{count / n_rows:.1%}") for label, count in common],
     )
     output.facts([*facts, ("Predictions", f"{to}, {n_rows:,} rows")])
+    if options.max_error is not None:
+        output.say(f"Next: hedgeclipper finish {to} --to-review review.csv")
 
 
 def evaluate(options: Evaluate, output: Output) -> None:
@@ -205,15 +235,17 @@ def evaluate(options: Evaluate, output: Output) -> None:
 
 def report(options: WriteReport, output: Output) -> None:
     """Write a report on a saved model and the rows that it was fitted to."""
-    tables, labels = find_tables(options, output)
-    check_outputs(options.to, inputs=[options.model, *tables, labels], force=options.force)
-    check_suffix(options.to, ".html", ".htm")
     model = load_model(options.model)
-    target, row_id = model.fit_files_["target"], _key_in(tables[0], model)
+    target = model.fit_files_["target"]
+    tables, labels = find_tables(options, target, output)
+    inputs = [options.model, *tables, options.labels and Path(options.labels)]
+    check_outputs(options.to, inputs=inputs, force=options.force)
+    check_suffix(options.to, ".html", ".htm")
+    row_id = _key_in(tables[0], model)
     if labels is None:
         advice = "Pass the rows of the fit, and --labels if their labels are in another file."
         tables[0].require([target], "the model", advice)
-    else:
+    elif isinstance(labels, Files):
         row_id = key_of_labels(tables[0], labels, options.key or row_id, target)
     roles = Roles(target, row_id, labels, options.unlabeled_value or ())
     names = list(model.feature_names_in_)
@@ -336,11 +368,9 @@ def _write_report(
     output.wrote("report", path)
 
 
-def _finished(
-    raw: Path, keys: pd.Series | None, sure: AutoLabels | None, counts: Counter[Any]
-) -> Iterator[Any]:
-    """Yield batches of predictions with keys in front, and the review behind; count the classes."""
-    start, review = 0, None if sure is None else review_columns(sure)
+def _with_keys(raw: Path, keys: pd.Series | None, counts: Counter[Any]) -> Iterator[Any]:
+    """Yield batches of predictions with keys in front; count the classes."""
+    start = 0
     with pa.parquet.ParquetFile(raw) as file:
         if keys is not None and keys.name in file.schema_arrow.names:
             raise CommandError(
@@ -350,15 +380,59 @@ def _finished(
             part = slice(start, start := start + batch.num_rows)
             for one in pa.compute.value_counts(batch["prediction"]).to_pylist():
                 counts[one["values"]] += one["counts"]
-            if review is not None:
-                own = {name: values[part] for name, values in review.items()}
-                nothing = pa.scalar(None, batch["prediction"].type)
-                label = pa.compute.if_else(own["review"], nothing, batch["prediction"])
-                for name, values in {"label": label, **own}.items():
-                    batch = batch.append_column(name, values)
             if keys is not None:
                 batch = batch.add_column(0, keys.name, pa.array(keys[part], from_pandas=True))
             yield batch
+
+
+def _auto_label(
+    model: HedgeClipperClassifier, rows: Callable[[], Any], n_rows: int, options: Predict
+) -> tuple[AutoLabels, np.ndarray]:
+    """Return automatic labels of the rows that have no label of people, and which rows have one.
+
+    They have one where these are the rows of the fit, in the same order.
+    """
+    is_people, level = np.zeros(n_rows, bool), options.confidence_level
+    if n_rows == model.fit_files_["n_rows"] > model.n_labeled_:
+        is_people[model.fit_files_["labeled_rows"]] = True
+        found = model.auto_label(
+            options.max_error, _rows_where(~is_people, rows()), confidence_level=level
+        )
+        if found.n_rows == n_rows:  # the rows are recognized
+            return found, is_people
+    found = model.auto_label(options.max_error, rows(), confidence_level=level)
+    return found, np.zeros(n_rows, bool)
+
+
+def _rows_where(mask: np.ndarray, batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    start = 0
+    for frame in batches:
+        yield frame[mask[start : start + len(frame)]]
+        start += len(frame)
+
+
+def _labels_to_finish(
+    predictions: pd.DataFrame,
+    found: AutoLabels,
+    is_people: np.ndarray,
+    table: Files,
+    known: dict[str, Any],
+    output: Output,
+) -> pd.DataFrame:
+    """Return a file that people can finish: the rows, predictions, labels and rows to review."""
+    if sum(path.stat().st_size for path in table.paths) <= MOST_COPIED:
+        rows = table.frame().reset_index(drop=True)
+        # the labels of the fit are among those that are written
+        drop = [known["target"]] if known["target"] in OWN_COLUMNS else []
+        rows = rows.drop(columns=[*drop, *predictions], errors="ignore")
+        predictions = pd.concat([rows, predictions], axis=1)
+    else:
+        output.note("The columns of such large files are not copied beside the labels.")
+    labels = np.array(texts_of(predictions["prediction"]), object)
+    labels[is_people] = np.array(known["labels"], object)[: int(is_people.sum())]
+    review = np.flatnonzero(~is_people)[found.review_order]
+    claim = claim_of(found, len(labels))
+    return labels_table(predictions, "prediction", labels, is_people, review, claim)
 
 
 def _print_rows(rows: TrainingRows, output: Output) -> None:

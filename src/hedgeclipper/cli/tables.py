@@ -22,7 +22,6 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.cli.output import CommandError, ExitCode, Output
 from hedgeclipper.io import as_text, listed
 from hedgeclipper.io.arrays import rows_per_batch
@@ -399,13 +398,3 @@ def write_table(parts: Iterable[Any], draft: Path, path: Path) -> None:
     with naming_output(path), open_writer(draft, first.schema) as writer:
         for part in chain([first], parts):
             writer.write(part)
-
-
-def review_columns(found: AutoLabels) -> dict[str, Any]:
-    """Return which rows need review, and in what order, from 1 on, as columns of Arrow."""
-    order = np.zeros(found.labels.size, dtype=np.int64)
-    order[found.review_order] = np.arange(1, found.review_order.size + 1)
-    return {
-        "review": pa.array(found.needs_review),
-        "review_order": pa.array(order, mask=~found.needs_review),
-    }

@@ -14,6 +14,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.cli.app import Fit, WriteReport
+from hedgeclipper.cli.checked_labels import PeoplesLabels, is_sample, read_labels, read_table
 from hedgeclipper.cli.output import CommandError, ExitCode, Output
 from hedgeclipper.cli.tables import (
     Files,
@@ -28,8 +29,13 @@ from hedgeclipper.io.digests import digest_rows
 ADD_COLUMNS = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
 
 
-def find_tables(options: Fit | WriteReport, output: Output) -> tuple[list[Files], Files | None]:
-    """Return the files of rows, and of unlabeled rows if any, and those of labels, or None."""
+def find_tables(
+    options: Fit | WriteReport, target: str | None, output: Output
+) -> tuple[list[Files], Files | PeoplesLabels | None]:
+    """Return the files of rows, and of unlabeled rows if any, and those of labels, or None.
+
+    Labels of a sample that `hedgeclipper sample` has drawn are matched to the rows already.
+    """
     if options.key is not None and options.labels is None:
         raise CommandError("--key is given without --labels.", "Pass both.", ExitCode.USAGE)
     where = [options.data], options.unlabeled
@@ -43,20 +49,39 @@ def find_tables(options: Fit | WriteReport, output: Output) -> tuple[list[Files]
         )
     if options.labels is None:
         return tables, None
-    return tables, Files.find([options.labels], output, options.dialect)
+    if not is_sample(read_table(options.labels, options.dialect, output)):
+        return tables, Files.find([options.labels], output, options.dialect)
+    if options.unlabeled:
+        raise CommandError(
+            f"{options.labels} is a sample of {tables[0].place}, and tells nothing of the rows of "
+            "--unlabeled.",
+            "Put all rows into one file, and draw the sample from it.",
+            ExitCode.USAGE,
+        )
+    labels = read_labels(
+        [options.labels],
+        tables[0],
+        tables[0].frame().reset_index(drop=True),
+        key=None,
+        column=target,
+        confidence_level=0.95,
+        dialect=options.dialect,
+        output=output,
+    )
+    return tables, labels
 
 
 @dataclass(frozen=True)
 class Roles:
     """What columns are for: the target, the key that names rows, others to drop or to keep.
 
-    ``labels`` are files that have the target by key, and ``marks`` values of it that mean
-    unlabeled.
+    ``labels`` are files that have the target by key, or labels of a sample, and ``marks`` values of
+    it that mean unlabeled.
     """
 
     target: str
     key: str | None
-    labels: Files | None
+    labels: Files | PeoplesLabels | None
     marks: Sequence[str]
     drop: Sequence[str] = ()
     keep: Sequence[str] = ()
@@ -79,10 +104,17 @@ class Roles:
 
     def read_labels(self, files: Files, output: Output) -> np.ndarray:
         """Return the label of each row, None where there is none."""
-        if self.labels is None:
+        labels = self.labels
+        if isinstance(labels, Files):
+            column = matched_labels(files, labels, str(self.key), self.target, output)
+        elif labels is None or self.target in files.names:
             column = files.column(self.target)
         else:
-            column = matched_labels(files, self.labels, str(self.key), self.target, output)
+            n_rows = len(files.column(files.names[0]))
+            column = pd.Series([None] * n_rows, name=self.target, dtype=object)
+        if isinstance(labels, PeoplesLabels):
+            column = column.astype(object)
+            column.iloc[labels.rows] = labels.labels
         return clean_labels(column, self.marks, output)
 
 
@@ -95,6 +127,7 @@ class TrainingRows:
     y: np.ndarray
     unlabeled: Callable[[], Iterator[pd.DataFrame]]
     n_unlabeled: int
+    is_labeled: np.ndarray  # of the rows of the first table
 
     def sample(self, most: int, key: str | None) -> tuple[pd.DataFrame, list[str]]:
         """Return unlabeled rows and their names, at most so many, drawn at random."""
@@ -107,6 +140,13 @@ class TrainingRows:
             start += len(frame)
         X = pd.concat(parts)
         return X, names_of_rows(self.tables, X, key)
+
+    def in_order(self) -> tuple[pd.DataFrame, np.ndarray]:
+        """Return all rows of one table, in its order, and their labels, None without one."""
+        order = np.argsort(~self.is_labeled, kind="stable").argsort()
+        labels = np.full(self.is_labeled.size, None, object)
+        labels[self.is_labeled] = self.y.tolist()
+        return pd.concat([self.X, *self.unlabeled()]).iloc[order], labels
 
     def digest(self) -> int:
         """Return a number by which a report recognizes the labeled rows, in whatever order."""
@@ -151,7 +191,7 @@ def read_training_rows(
         n_unlabeled += len(others)
         labeled.append(some)
     X = pd.concat([some for some in labeled if len(some)] or labeled[:1])
-    return TrainingRows(tables, X, parse_classes(labels[known]), unlabeled, n_unlabeled)
+    return TrainingRows(tables, X, parse_classes(labels[known]), unlabeled, n_unlabeled, known)
 
 
 def columns_to_use(data: Files, roles: Roles, output: Output) -> tuple[list[str], dict[str, str]]:

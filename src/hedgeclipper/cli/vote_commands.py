@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,11 @@ import pandas as pd
 import pyarrow as pa
 
 from hedgeclipper.bounds.auto_labels import AutoLabels
+from hedgeclipper.bounds.random_sample import Sample
+from hedgeclipper.bounds.sample_record import ROW
 from hedgeclipper.cli.app import LabelVotes
+from hedgeclipper.cli.checked_labels import is_sample, note_skipped, read_labels
+from hedgeclipper.cli.labels_file import PREDICTION, claim_of, labels_table
 from hedgeclipper.cli.output import (
     CommandError,
     Output,
@@ -25,13 +30,13 @@ from hedgeclipper.cli.tables import (
     labels_by_key,
     match_labels,
     parse_classes,
-    review_columns,
     texts_of,
     unique_keys,
     write_table,
 )
 from hedgeclipper.io import listed, missing_labels
 from hedgeclipper.io.atomic import atomic_path
+from hedgeclipper.io.formats import UNKNOWN_DIALECT
 from hedgeclipper.persistence import save
 from hedgeclipper.report import page
 from hedgeclipper.votes.aggregator import VoteAggregator
@@ -47,7 +52,7 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     table, gold_table = Files.find(options.votes, output), Files.find([options.gold], output)
     check_outputs(to, model, report, inputs=[table, gold_table], force=force)
     check_suffix(report, ".html", ".htm")
-    gold_key, gold_labels = read_gold(gold_table)
+    gold_key, gold_labels, sample = read_gold(gold_table, table, output)
     abstain_label = _abstain_label(options.abstain, gold_labels, output)
     drop = options.drop or ()
     table.require(drop, "--drop")
@@ -62,7 +67,10 @@ def aggregate(options: LabelVotes, output: Output) -> None:
         confidence_level=options.confidence_level,
         random_state=options.seed,
     )
-    aggregator.fit(cast.take(known), parse_classes(y[known]), L_unlabeled=cast.take(~known))
+    if sample is None:
+        aggregator.fit(cast.take(known), parse_classes(y[known]), L_unlabeled=cast.take(~known))
+    else:  # rows were compared with those that it was drawn from
+        aggregator.fit(cast, y, sample=replace(sample, digest=""))
     rates = aggregator.class_rates()
     output.result |= {**_result(aggregator, cast, known), "class_rates": vars(rates)}
     facts = [*error_facts(aggregator, output), ("Rates", rates.describe())]
@@ -89,8 +97,14 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     output.facts(facts + [(name, str(path)) for name, path in written.items() if path is not None])
 
 
-def read_gold(table: Files) -> tuple[str, pd.Series]:
-    """Return the name of the column of keys, and the gold labels by the key of their row."""
+def read_gold(table: Files, votes: Files, output: Output) -> tuple[str, pd.Series, Sample | None]:
+    """Return the column of keys, the gold labels by the key of their row, and how these were drawn.
+
+    The last is the record of `hedgeclipper sample`, which names rows by their number.
+    """
+    given = table.frame()
+    if is_sample(given):
+        return _read_sample(table, votes, output)
     if len(table.names) != 2:
         raise CommandError(
             f"{table.place} must have two columns, the keys of rows and their labels. It has "
@@ -98,10 +112,38 @@ def read_gold(table: Files) -> tuple[str, pd.Series]:
             "Leave the others out.",
         )
     key, label = table.names
-    gold = labels_by_key(table.frame(), key, label, table.place)
+    return key, _parsed(labels_by_key(given, key, label, table.place), table), None
+
+
+def _parsed(gold: pd.Series, table: Files) -> pd.Series:
+    """Return gold labels as classes."""
     if gold.empty:
         raise CommandError(f"{table.place} has no gold label.", "Label some rows of each class.")
-    return key, pd.Series(parse_classes(gold.to_numpy()).tolist(), gold.index, dtype=object)
+    return pd.Series(parse_classes(gold.to_numpy()).tolist(), gold.index, dtype=object)
+
+
+def _read_sample(
+    table: Files, votes: Files, output: Output
+) -> tuple[str, pd.Series, Sample | None]:
+    if set(LONG) <= set(votes.names):
+        raise CommandError(
+            f"{table.place} is a sample of lines of {votes.place}, which has a vote in each.",
+            "Write a column for each voter, and draw rows of that table.",
+        )
+    frame = votes.frame().reset_index(drop=True)
+    people = read_labels(
+        [str(table.paths[0])],
+        votes,
+        frame,
+        key=None,
+        column=None,
+        confidence_level=0.95,
+        dialect=UNKNOWN_DIALECT,
+        output=output,
+    )
+    note_skipped(people, output)
+    gold = pd.Series(people.labels, texts_of(people.rows)).dropna()
+    return ROW, _parsed(gold, table), people.sample
 
 
 def read_votes(table: Files, drop: Sequence[str], gold_key: str, abstain: Any) -> tuple[Votes, str]:
@@ -153,21 +195,22 @@ def _label_table(
 ) -> pa.Table:
     """Return a table of all rows: keys, labels, whether these are gold, and probabilities.
 
-    With automatic labels it also has which rows need review, and in what order.
+    With automatic labels it is one that `hedgeclipper finish` reads.
     """
     predicted, is_gold = model.predict(votes), ~missing_labels(gold)
-    predicted[is_gold] = parse_classes(gold[is_gold])
+    labels = predicted.copy()
+    labels[is_gold] = parse_classes(gold[is_gold])
     names = [f"probability_{label}" for label in model.classes_]
     probabilities = dict(zip(names, model.predict_proba(votes).T, strict=True))
-    review, is_open = {}, np.zeros(is_gold.size, bool)
-    if sure is not None:
-        is_open[~is_gold] = sure.needs_review
-        places = pa.array(np.cumsum(~is_gold) - 1, mask=is_gold)  # of the rows without gold
-        order = review_columns(sure)["review_order"].take(places)
-        review = {"review": is_open, "review_order": order}
-    rows = np.asarray(votes.rows).tolist()
-    labels = pa.array(predicted, mask=is_open)
-    return pa.table({key: rows, "label": labels, "is_gold": is_gold, **review, **probabilities})
+    rows = {} if key == ROW else {key: np.asarray(votes.rows).tolist()}
+    if sure is None:
+        rows = {key: np.asarray(votes.rows).tolist()}
+        return pa.table({**rows, "label": labels, "is_gold": is_gold, **probabilities})
+    frame = pd.DataFrame({**rows, PREDICTION: predicted, **probabilities})
+    review = np.flatnonzero(~is_gold)[sure.review_order]
+    texts, claim = np.array(texts_of(labels), object), claim_of(sure, is_gold.size)
+    table = labels_table(frame, PREDICTION, texts, is_gold, review, claim)
+    return pa.Table.from_pandas(table, preserve_index=False)
 
 
 def _print_votes(
