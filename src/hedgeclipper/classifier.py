@@ -303,7 +303,7 @@ class HedgeClipperClassifier(
         self._store(voters, weighed, prepare)
         raw = self._store_labels(given, held, unlabeled)
         if held is None:
-            self._tested = self._test_by_folds(scores, codes, raw, given, draw, unlabeled.digest)
+            self._tested = self._test_by_folds(scores, codes, raw, given, draw)
         else:
             self._tested = self._test_by_held_out(held, raw, given, draw, unlabeled.digest)
         self.certificate_ = self._tested.certificate(self.confidence_level)
@@ -502,12 +502,10 @@ class HedgeClipperClassifier(
         raw: np.ndarray,
         given: SemiSupervisedRows,
         draw: HeldOutLabels,
-        digest: int,
     ) -> TestedPredictions:
         """Return what labels tell that were used in the fit, too: folds are weighed without them.
 
-        ``codes`` are the classes of the labeled rows, and ``raw`` predictions of unlabeled ones,
-        whose ``digest`` it is.
+        ``codes`` are the classes of the labeled rows, and ``raw`` predictions of unlabeled ones.
         """
         predictor, sizes = self._predictor, self._voters.tree_sizes
         # labeled rows that all voters have scored without their labels
@@ -542,7 +540,6 @@ class HedgeClipperClassifier(
             own_uncertainties=own,
             center=float(np.mean(centers)) if centers and given.has_unlabeled else None,
             caveat=USED_LABELS,
-            digest=digest,
         )
 
     def _hold_out_labels(

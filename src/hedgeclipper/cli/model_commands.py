@@ -51,6 +51,7 @@ from hedgeclipper.cli.training_rows import (
     TrainingRows,
     check_finite,
     columns_to_use,
+    digest_labeled,
     find_tables,
     read_training_rows,
 )
@@ -390,24 +391,28 @@ def _auto_label(
 ) -> tuple[AutoLabels, np.ndarray]:
     """Return automatic labels of the rows that have no label of people, and which rows have one.
 
-    They have one where these are the rows of the fit, in the same order.
+    They have one where the labeled rows of the fit are at their places.
     """
-    is_people, level = np.zeros(n_rows, bool), options.confidence_level
-    if n_rows == model.fit_files_["n_rows"] > model.n_labeled_:
-        is_people[model.fit_files_["labeled_rows"]] = True
-        found = model.auto_label(
-            options.max_error, _rows_where(~is_people, rows()), confidence_level=level
-        )
-        if found.n_rows == n_rows:  # the rows are recognized
+    known, is_people = model.fit_files_, np.zeros(n_rows, bool)
+    limit, level = options.max_error, {"confidence_level": options.confidence_level}
+    if n_rows == known["n_rows"] > model.n_labeled_:
+        is_people[known["labeled_rows"]] = True
+        labeled: list[pd.DataFrame] = []
+        found = model.auto_label(limit, _others(rows(), is_people, labeled), **level)
+        if digest_labeled(pd.concat(labeled), known["labels"]) == known["digest"]:
             return found, is_people
-    found = model.auto_label(options.max_error, rows(), confidence_level=level)
-    return found, np.zeros(n_rows, bool)
+    return model.auto_label(limit, rows(), **level), np.zeros(n_rows, bool)
 
 
-def _rows_where(mask: np.ndarray, batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+def _others(
+    batches: Iterable[pd.DataFrame], is_labeled: np.ndarray, labeled: list[pd.DataFrame]
+) -> Iterator[pd.DataFrame]:
+    """Yield the rows that are not labeled; append the others to ``labeled``."""
     start = 0
     for frame in batches:
-        yield frame[mask[start : start + len(frame)]]
+        own = is_labeled[start : start + len(frame)]
+        labeled.append(frame[own])
+        yield frame[~own]
         start += len(frame)
 
 

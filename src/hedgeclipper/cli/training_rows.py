@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -149,8 +150,13 @@ class TrainingRows:
         return pd.concat([self.X, *self.unlabeled()]).iloc[order], labels
 
     def digest(self) -> int:
-        """Return a number by which a report recognizes the labeled rows, in whatever order."""
-        return digest_rows(self.X.assign(**{"": as_text(self.y)}))
+        """Return a number by which the labeled rows are recognized, in whatever order."""
+        return digest_labeled(self.X, self.y)
+
+
+def digest_labeled(X: pd.DataFrame, y: Any) -> int:
+    """Return a number by which labeled rows are recognized, in whatever order."""
+    return digest_rows(X.assign(**{"": as_text(np.asarray(y))}))
 
 
 def read_training_rows(
