@@ -105,7 +105,7 @@ class HedgeClipperClassifier(
         are held out, and the error is an estimate.
     holdout : float or None, default=None
         Fraction of the labels to hold out; only with a ``confidence_level``. None is half of them,
-        at most 2,000.
+        at most 2,000, or a little more where that allows to prove an error of 5% or 1%.
     class_weight : "balanced", dict, matrix of shape (n_classes, n_classes) or None, default=None
         What errors cost, for ``predict`` alone: it returns the class of lowest expected cost, by
         the same calibrated probabilities. "balanced" weighs errors on rows of a class by one over

@@ -357,9 +357,14 @@ def test_one_class_left_to_fit_to():
 
 @pytest.mark.parametrize(
     ("n_labels", "holdout", "n_held"),
-    [(10, None, 5), (11, None, 5), (4000, None, 2000), (9000, None, 2000), (9000, 0.5, 4500)],
-)
-def test_half_is_held_out_but_at_most_2000(n_labels, holdout, n_held):
+    [
+        (10, None, 5), (11, None, 5), (4000, None, 2000), (9000, None, 2000), (9000, 0.5, 4500),
+        # 59 labels are needed to prove 5%, and 299 for 1%
+        (99, None, 49), (100, None, 62), (117, None, 62), (118, None, 59), (100, 0.5, 50),
+        (486, None, 243), (500, None, 302), (598, None, 299),
+    ],
+)  # fmt: skip
+def test_half_is_held_out_but_at_most_2000_or_what_proves_5_or_1_percent(n_labels, holdout, n_held):
     held = draw_held_out(n_labels, 0.95, holdout, 0)
     assert held.size == np.unique(held).size == n_held
     assert np.all(np.diff(held) > 0)

@@ -59,7 +59,7 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         gold labels are a simple random sample of all rows. None is an estimate from all labels.
     holdout : float or None, default=None
         Fraction of the gold labels to hold out; only with a ``confidence_level``. None is half of
-        them, at most 2,000.
+        them, at most 2,000, or a little more where that allows to prove an error of 5% or 1%.
     class_balance : "labeled", "uniform" or array-like of shape (n_classes,), default="labeled"
         Class frequencies: those of the gold labels with one more label of each class, or known
         ones, all the same or in the order of the sorted classes. Known ones are taken as true,
