@@ -90,7 +90,6 @@ ROWS = {"X_unlabeled": X[100:]}
 
 
 def page_of(model, tmp_path, **options):
-    options = {name: value for name, value in options.items() if name not in ("X", "y")}
     path = write_report(model, tmp_path / "report.html", **options)
     return path.read_text(encoding="utf-8")
 
@@ -201,10 +200,9 @@ def test_classes_that_are_never_predicted_are_named(tmp_path):
     rows = np.random.default_rng(0).normal(size=(600, 3))
     y = np.array(["often"] * 190 + ["rare"] * 10)
     model = HedgeClipperClassifier([("linear", LogisticRegression(C=1e-6))], random_state=0)
-    given = {"X": rows[:200], "y": y, "X_unlabeled": rows[200:]}
     with pytest.warns(NeverPredictedWarning):
-        model.fit(**given)
-    words = Text(page_of(model, tmp_path, **given)).text
+        model.fit(rows[:200], y, X_unlabeled=rows[200:])
+    words = Text(page_of(model, tmp_path, X_unlabeled=rows[200:])).text
     assert "Never predicted: rare, which 10 labels have." in words
 
 
@@ -309,8 +307,8 @@ def test_more_than_two_classes(kind, tmp_path):
         if kind == "forest"
         else HedgeClipperClassifier(MEMBERS, random_state=0)
     )
-    rows = {"X": THREE_X[:120], "y": THREE_Y[:120], "X_unlabeled": THREE_X[120:]}
-    model.fit(**rows)
+    rows = {"X_unlabeled": THREE_X[120:]}
+    model.fit(THREE_X[:120], THREE_Y[:120], **rows)
     words = Text(page_of(model, tmp_path, **rows)).text
     assert model.certificate_.describe()[1:] in words
 
@@ -345,9 +343,8 @@ def test_a_pipeline_and_a_search_are_opened(tmp_path):
 def named(**parameters):
     """A forest on rows whose columns have names, and the rows."""
     rows = pd.DataFrame(X, columns=[f"column {k}" for k in range(X.shape[1])])
-    given = {"X": rows[:100], "y": Y[:100], "X_unlabeled": rows[100:]}
     model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0, **parameters)
-    return model.fit(**given), given
+    return model.fit(rows[:100], Y[:100], rows[100:]), {"X_unlabeled": rows[100:]}
 
 
 def test_importances_and_gain_are_told_in_the_names_of_columns(tmp_path):
@@ -364,7 +361,7 @@ def test_the_encoding_of_columns_is_told(tmp_path):
     rows = pd.DataFrame(X[:, :3], columns=list("abc")).assign(word=words, same="no")
     model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
     model.fit(rows[:100], Y[:100], X_unlabeled=rows[100:])
-    page = page_of(model, tmp_path, X=rows[:100], y=Y[:100], X_unlabeled=rows[100:])
+    page = page_of(model, tmp_path, X_unlabeled=rows[100:])
     assert "categories: 2 values, a column of 0 and 1 for each" in page
     assert "left out: it has the same value everywhere" in page
     assert {*re.findall(r'aria-label="(\w+): -?\d\.\d{3}"', page)} == {"a", "b", "c", "word"}
@@ -381,8 +378,9 @@ def test_what_comes_from_data_is_escaped(tmp_path):
     labels = np.array([HOSTILE, "no"])[Y]
     rows = pd.DataFrame(X, columns=[f"{HOSTILE}{k}" for k in range(X.shape[1])])
     model = HedgeClipperClassifier([(f"<b>{HOSTILE}", GaussianNB())], random_state=0)
-    given = {"X": rows[:100], "y": labels[:100], "X_unlabeled": rows[100:]}
-    page = page_of(model.fit(**given), tmp_path, title=f"<i>{HOSTILE}", **given)
+    given = {"X_unlabeled": rows[100:]}
+    model.fit(rows[:100], labels[:100], **given)
+    page = page_of(model, tmp_path, title=f"<i>{HOSTILE}", **given)
     assert HOSTILE not in page
     assert "<script" not in page
     assert "<i>" not in page
