@@ -11,7 +11,7 @@ BARGAIN := .venv-bargain/.ready
 # Whoever names an interpreter of the peers has their environment already.
 PEERS_READY := $(if $(HEDGECLIPPER_PEERS),,$(PEERS))
 
-.PHONY: help demo docs test test-slow test-oldest test-kernels stress lint check bench table rivals votes-table bounds-table figure dist clean
+.PHONY: help demo docs test test-slow test-oldest test-kernels stress lint check bench table rivals votes-table bounds-table labeling figure dist clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -133,6 +133,10 @@ votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: run
 	$(BIN)/python -m benchmarks.votes.rates
 	$(BIN)/python -m benchmarks.votes.speed
 	$(BIN)/python -m benchmarks.votes.page
+
+labeling: $(READY)  ## labels by hand that finish a file, with simulated annotators: runs what is missing
+	$(BIN)/python -m benchmarks.labeling cost
+	$(BIN)/python -m benchmarks.labeling validity
 
 bounds-table: $(READY) $(if $(HEDGECLIPPER_BARGAIN),,$(BARGAIN))  ## finished files and automatic labels on real data
 	$(BIN)/python -m benchmarks.bounds_table

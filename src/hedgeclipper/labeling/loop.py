@@ -341,6 +341,11 @@ class LabelingLoop:
             return "start"
         return "review" if self._level is None else "choose"
 
+    @property
+    def n_attempts(self) -> int:
+        """Number of attempts to prove so far."""
+        return len(self._attempts)
+
     def status(self) -> LabelingStatus:
         """Return where the loop stands, in numbers and words."""
         codes, needs_review = self._codes, self._needs_review()

@@ -1,0 +1,334 @@
+"""Labels by hand that it takes to finish a file, with simulated annotators.
+
+    python -m benchmarks.labeling cost [REPEATS [MODEL]]   # runs what is missing
+    python -m benchmarks.labeling validity [RUNS]
+    python -m benchmarks.labeling page                     # writes the sections in docs/label.md
+
+**Cost.** A pool of 3,000 rows of a file, of whose labels at most a share may be wrong. *Random*:
+random labels to learn from, more and more of them until the expected labels by hand in all no
+longer fall, then the fixed test of `whole_file` with the number of test labels that is expected to
+be cheapest, then review. *One round* and *rounds*: `LabelingLoop` with one attempt to prove, or
+two. All methods have the same model, the same expectations and the same level.
+
+**Validity.** Generated pools of 600 rows and naive Bayes: how often the finished file has more
+errors than promised, with annotators who know the truth, with some who err in 2% of the labels, and
+for what is often done: take the threshold at which a validation set of half of the labels has no
+more errors than allowed.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.naive_bayes import GaussianNB
+
+from benchmarks.data.sources import data_folder, fetch
+from benchmarks.pages import DOCS, NOT_RUN, bullets, markdown_table, write_sections
+from benchmarks.results_file import FOLDER, read_results, write_results
+from hedgeclipper import HedgeClipperClassifier, LabelingLoop, VoteAggregator
+from hedgeclipper.bounds.whole_file import error_limit, order_by_uncertainty
+from hedgeclipper.labeling import loop as loop_module
+from hedgeclipper.labeling.attempt import Attempt
+from hedgeclipper.labeling.fitting import FitJob, FitResult
+from hedgeclipper.labeling.marks import NONE
+from hedgeclipper.labeling.stopping import expected_proof, fit_error_curve
+from hedgeclipper.votes.matrix import Votes
+
+PAGE = DOCS / "label.md"
+RESULTS, VALIDITY = FOLDER / "labeling.csv", FOLDER / "labeling_validity.csv"
+# files, some with as many percent of the rarer class
+TABLES = ("mushroom_sas", "mushroom_sas 5 %", "agnostic_ada", "adult", "a1a", "weather", "covtype")
+TABLES += ("covtype 10 %", "covtype, 7 classes", "kagg-cred")
+VOTES = ("crowd_sp", "bf_domain")
+ERRORS = (0.01, 0.05, 0.1)
+METHODS = {"random": 0, "one round": 1, "rounds": 2}
+N_ROWS, N_BATCH, LEVEL = 3000, 20, 0.95
+# the grid of random labels; they end when the least expected cost is so many steps old
+N_START, GROWTH, PATIENCE = 50, 1.2, 4
+
+
+class Key(NamedTuple):
+    """What is run."""
+
+    data: str
+    model: str
+    max_error: float
+    repeat: int
+    method: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out: labels by hand in all, and the proportion of wrong labels in the file."""
+
+    data: str
+    model: str
+    max_error: float
+    repeat: int
+    method: str
+    n_rows: int
+    n_by_hand: int
+    n_test: int
+    n_attempts: int
+    error: float
+    seconds: float
+
+    @property
+    def key(self) -> Key:
+        """Return what was run."""
+        return Key(self.data, self.model, self.max_error, self.repeat, self.method)
+
+
+@dataclass(frozen=True)
+class ValidityRun:
+    """One finished file of generated rows."""
+
+    run: int
+    method: str
+    max_error: float
+    error: float
+    n_by_hand: int
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Return what was run."""
+        return self.method, self.run
+
+
+def draw_pool(data: str, repeat: int) -> tuple[Any, np.ndarray]:
+    """Return rows (or votes) of a file, drawn at random, and their classes from 0."""
+    name, *percent = data.removesuffix(", 7 classes").split(" ")
+    rng = np.random.default_rng([repeat, *data.encode()])
+    if data in VOTES or data.endswith("classes"):
+        folder = data_folder()
+        if folder is None:
+            raise SystemExit("No data folder: set HEDGECLIPPER_DATA to where the archives are.")
+        with np.load(folder / f"{name}.npz", allow_pickle=False) as archive:
+            rows, labels = ("L", "y") if "L" in archive else ("L_train", "y_train")
+            rows, labels = ("X", "y7") if data not in VOTES else (rows, labels)
+            X, y = archive[rows], archive[labels]
+    else:
+        contents = fetch(name)
+        X, y = contents.data, contents.target
+    y = np.unique(y, return_inverse=True)[1]
+    chosen = rng.permutation(y.size)
+    if percent:
+        n_rare = round(N_ROWS * int(percent[0]) / 100)
+        parts = chosen[y[chosen] == 1][:n_rare], chosen[y[chosen] == 0][: N_ROWS - n_rare]
+        chosen = rng.permutation(np.concatenate(parts))
+    chosen = chosen[:N_ROWS]
+    X = Votes.of(X[chosen]) if data in VOTES else X[chosen]
+    return X.toarray() if sparse.issparse(X) else X, y[chosen]
+
+
+class Fits:
+    """Fits of one pool, each done once: methods and errors have many in common."""
+
+    def __init__(self) -> None:
+        self.known: dict[bytes, FitResult] = {}
+
+    def run(self, job: FitJob) -> FitResult:
+        """Return the result of a job."""
+        name = job.rows.tobytes() + job.codes.tobytes()
+        if name not in self.known:
+            self.known[name] = job.run()
+        return self.known[name]
+
+
+def run_loop(
+    X: Any, y: np.ndarray, model: Any, max_error: float, seed: int, n_attempts: int, fits: Fits
+) -> tuple[LabelingLoop, np.ndarray]:
+    """Return a loop that has asked for all it needs, with labels y, and the labels of the file."""
+    loop_module.N_ATTEMPTS = n_attempts  # the schedule is no option of users
+    loop = LabelingLoop(
+        X,
+        classes=np.arange(y.max() + 1),
+        max_error=max_error,
+        confidence_level=LEVEL,
+        model=model,
+        random_state=seed,
+    )
+    while True:
+        if (job := loop.fit_job()) is not None:
+            loop.receive(fits.run(job))
+        rows = loop.ask(N_BATCH, refit=False)
+        if not rows.size:
+            return loop, loop.result().labels
+        loop.tell(rows, y[rows])
+
+
+def run_random(
+    X: Any, y: np.ndarray, model: Any, max_error: float, seed: int, fits: Fits
+) -> tuple[int, int, np.ndarray]:
+    """Return labels by hand, test labels, and labels of the file, with random labels to learn."""
+    order = np.random.default_rng([seed, 1]).permutation(y.size)
+    limit, costs, seen = error_limit(max_error, y.size), [], []
+    n, before = N_START, None
+    while True:
+        rows = np.sort(order[:n])
+        fit = fits.run(FitJob(X, y.size, rows, y[rows], np.arange(y.max() + 1), model))
+        seen = seen[-300:]
+        curve = fit_error_curve([bad for bad, _ in seen], [u for _, u in seen])
+        rest = np.setdiff1d(np.arange(y.size), rows)
+        errors = np.sort(curve(fit.uncertainties[rest]))
+        proof = expected_proof(errors, limit=limit, delta=1 - LEVEL, spread=curve.spread())
+        costs.append(n + proof.cost)
+        if min(costs) not in costs[-PATIENCE:] or 1.5 * n > y.size:
+            break
+        n, before = int(n * GROWTH), n
+        new = order[before:n]
+        seen += list(zip(fit.predicted[new] != y[new], fit.uncertainties[new], strict=True))
+    codes = np.where(np.isin(np.arange(y.size), rows), y, NONE)
+    test = np.random.default_rng([seed, 2]).permutation(rest)
+    parts = seed, test, fit.predicted, fit.uncertainties
+    attempt = Attempt(1 - LEVEL, limit, proof.n_test, *parts)
+    codes[test[: proof.n_test]] = y[test[: proof.n_test]]
+    kept = attempt.accepted_rows(codes) & (proof.n_test > 0)
+    return int(np.sum(~kept)), proof.n_test, np.where(kept, fit.predicted, y)
+
+
+def cost(n_repeats: int, model: str) -> None:
+    """Run what is missing, and write it after each pool."""
+    results = {result.key: result for result in read_results(RESULTS, Result)}
+    for repeat in range(n_repeats):
+        for data in (*TABLES, *VOTES):
+            keys = [Key(data, model, error, repeat, m) for m in METHODS for error in ERRORS]
+            if all(key in results for key in keys):
+                continue
+            X, y = draw_pool(data, repeat)
+            fits, learner = Fits(), _model(data, model, repeat)
+            for key in keys:
+                start = time.perf_counter()
+                if key.method == "random":
+                    found = run_random(X, y, learner, key.max_error, repeat, fits)
+                    n_by_hand, n_test, labels = found
+                    n_attempts = int(n_test > 0)
+                else:
+                    n_attempts = METHODS[key.method]
+                    loop, labels = run_loop(X, y, learner, key.max_error, repeat, n_attempts, fits)
+                    status = loop.status()
+                    n_by_hand, n_test = status.n_labeled, status.n_test
+                    n_attempts = loop.n_attempts
+                error = float(np.mean(labels != y))
+                seconds = round(time.perf_counter() - start, 2)
+                measured = y.size, n_by_hand, n_test, n_attempts, error, seconds
+                results[key] = Result(*key, *measured)
+                print(*key, *measured, flush=True)
+            write_results(RESULTS, results.values(), Result)
+
+
+def _model(data: str, model: str, seed: int) -> Any:
+    if data in VOTES:
+        return VoteAggregator()
+    if model == "default":
+        return HedgeClipperClassifier(random_state=seed)
+    return HedgeClipperClassifier("trees", n_estimators=100, random_state=seed)
+
+
+def validity(n_runs: int) -> None:
+    """Run what is missing of generated pools."""
+    results = {result.key: result for result in read_results(VALIDITY, ValidityRun)}
+    for run in range(n_runs):
+        if ("validation set", run) in results:
+            continue
+        for result in _validity_run(run):
+            results[result.key] = result
+        if run % 10 == 9:
+            write_results(VALIDITY, results.values(), ValidityRun)
+    write_results(VALIDITY, results.values(), ValidityRun)
+
+
+def _validity_run(run: int) -> Iterator[ValidityRun]:
+    rng = np.random.default_rng([run, 3])
+    y, max_error = rng.integers(0, 2, 600), ERRORS[1 + run % 2]
+    X = rng.normal(size=(600, 4)) * rng.uniform(0.9, 1.5) + y[:, None]
+    noisy = np.where(rng.random(600) < 0.02, 1 - y, y)
+    for method, given in (("loop", y), ("annotators err in 2%", noisy)):
+        loop, labels = run_loop(X, given, GaussianNB(), max_error, run, 2, Fits())
+        n_by_hand = loop.status().n_labeled
+        yield ValidityRun(run, method, max_error, float(np.mean(labels != y)), n_by_hand)
+    # as many random labels, half of them to learn from
+    order = rng.permutation(600)
+    rows, test = np.split(order[: max(n_by_hand, 40)], [max(n_by_hand, 40) // 2])
+    fit = FitJob(X, 600, rows, y[rows], np.arange(2), GaussianNB()).run()
+    wrong, rest = fit.predicted != y, np.setdiff1d(np.arange(600), rows)
+    ranked = rest[order_by_uncertainty(fit.uncertainties[rest], run)]
+    found = np.cumsum(wrong[ranked] & np.isin(ranked, test)) / test.size * rest.size / 600
+    n_kept = int(np.searchsorted(found, max_error, side="right"))
+    kept = np.setdiff1d(ranked[:n_kept], test)
+    by_hand = 600 - kept.size
+    yield ValidityRun(run, "validation set", max_error, wrong[kept].sum() / 600, by_hand)
+
+
+def sections() -> dict[str, str]:
+    """Return the sections of docs/label.md."""
+    return {"labeling cost": _cost_section(), "labeling validity": _validity_section()}
+
+
+def _cost_section() -> str:
+    results = read_results(RESULTS, Result)
+    if not results:
+        return NOT_RUN
+    parts = []
+    for model in sorted({one.model for one in results}):
+        own = {one.key: one for one in results if one.model == model}
+        lines, ratios = [["file", "most errors", *METHODS, "of random"]], []
+        for data in (*TABLES, *VOTES):
+            for error in ERRORS:
+                runs = {
+                    m: [
+                        r
+                        for k, r in own.items()
+                        if (k.data, k.max_error, k.method) == (data, error, m)
+                    ]
+                    for m in METHODS
+                }
+                if not all(runs.values()):
+                    continue
+                means = [float(np.mean([r.n_by_hand for r in runs[m]])) for m in METHODS]
+                best = [r.n_by_hand for r in runs["rounds"]]
+                ratios.append(np.mean(best) / means[0])
+                cells = [f"{mean:,.0f}" for mean in means]
+                lines.append([data, f"{error:.0%}", *cells, f"{100 * ratios[-1]:.0f}%"])
+        n_repeats = len({one.repeat for one in own.values()})
+        n_broken = sum(one.error > one.max_error for one in own.values())
+        name = "the default model" if model == "default" else "100 trees"
+        parts.append(
+            f"Labels by hand in all, {N_ROWS:,} rows, {name}, mean of {n_repeats} "
+            f"draw{'s' if n_repeats > 1 else ''}:\n\n{markdown_table(lines)}\n\n"
+            + bullets(
+                f"On average {100 * (1 - np.mean(ratios)):.0f}% fewer labels than at random, in "
+                f"the worst line {100 * (max(ratios) - 1):+.0f}%, in the best "
+                f"{100 * (min(ratios) - 1):+.0f}%",
+                f"{n_broken} of {len(own):,} finished files had more errors than allowed; 5% may",
+            )
+        )
+    return "\n\n".join(parts)
+
+
+def _validity_section() -> str:
+    results = read_results(VALIDITY, ValidityRun)
+    if not results:
+        return NOT_RUN
+    lines = [["method", "runs", "promise broken", "labels by hand"]]
+    for method in dict.fromkeys(one.method for one in results):
+        own = [one for one in results if one.method == method]
+        broken = np.mean([one.error > one.max_error for one in own])
+        by_hand = np.mean([one.n_by_hand for one in own])
+        lines.append([method, f"{len(own):,}", f"{100 * broken:.1f}%", f"{by_hand:.0f}"])
+    return markdown_table(lines)
+
+
+if __name__ == "__main__":
+    what, *rest = sys.argv[1:] or ["page"]
+    if what == "cost":
+        cost(int(rest[0]) if rest else 5, rest[1] if len(rest) > 1 else "trees")
+    elif what == "validity":
+        validity(int(rest[0]) if rest else 1000)
+    write_sections(PAGE, sections())
