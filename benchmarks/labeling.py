@@ -23,6 +23,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse
@@ -145,15 +146,16 @@ def run_loop(
     X: Any, y: np.ndarray, model: Any, max_error: float, seed: int, n_attempts: int, fits: Fits
 ) -> tuple[LabelingLoop, np.ndarray]:
     """Return a loop that has asked for all it needs, with labels y, and the labels of the file."""
-    loop_module.N_ATTEMPTS = n_attempts  # the schedule is no option of users
-    loop = LabelingLoop(
-        X,
-        classes=np.arange(y.max() + 1),
-        max_error=max_error,
-        confidence_level=LEVEL,
-        model=model,
-        random_state=seed,
-    )
+    # the schedule is no option of users
+    with patch.object(loop_module, "N_ATTEMPTS", n_attempts):
+        loop = LabelingLoop(
+            X,
+            classes=np.arange(y.max() + 1),
+            max_error=max_error,
+            confidence_level=LEVEL,
+            model=model,
+            random_state=seed,
+        )
     while True:
         if (job := loop.fit_job()) is not None:
             loop.receive(fits.run(job))
