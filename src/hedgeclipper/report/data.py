@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.bounds.certificate import Certificate
-from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io import as_frame, frame_with, is_batched, is_frame, is_in_memory
 from hedgeclipper.sklearn_private import _safe_indexing
@@ -23,34 +21,8 @@ from hedgeclipper.votes.matrix import Votes
 MOST_ROWS, SEED = 20_000, 0
 
 
-class FittedModel(Protocol):
-    """What both estimators have, and all that is asked of them together.
-
-    Sections about one of them alone ask that class for its own public attributes.
-    """
-
-    classes_: np.ndarray
-    n_labeled_: int
-    n_unlabeled_: int
-    n_iter_: np.ndarray
-    stop_reason_: np.ndarray
-    certificate_: Certificate
-
-    @property
-    def tested_predictions_(self) -> TestedPredictions:
-        """What labels tell of the predictions."""
-
-    def predict_proba(self, rows: Any, /) -> np.ndarray:
-        """Return probabilities of rows, or of rows of votes."""
-
-    def tested_probabilities(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return labels that tested the model, and probabilities of their rows without them."""
-
-    def voter_summary(self) -> Any:
-        """Return a frame with a row for each voter."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters."""
+# what both have is asked of them together; sections about one of them ask that class
+FittedModel = HedgeClipperClassifier | VoteAggregator
 
 
 def steps_in(model: Any, wanted_by: str) -> tuple[list[Any], FittedModel]:
@@ -68,7 +40,7 @@ def steps_in(model: Any, wanted_by: str) -> tuple[list[Any], FittedModel]:
             model = model[-1]
         else:
             break
-    if not isinstance(model, HedgeClipperClassifier | VoteAggregator):
+    if not isinstance(model, FittedModel):
         raise TypeError(
             f"{wanted_by} is for HedgeClipperClassifier or VoteAggregator, or a pipeline or search "
             f"that ends in one. Got {type(model).__name__}."
