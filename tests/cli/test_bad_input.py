@@ -258,7 +258,7 @@ def test_files_with_different_columns(command):
         (b"hello", "m.skops is not a HedgeClipper model"),
         (None, "m.skops is not a file"),
         ("cut", "or is damaged"),
-        ("votes", "holds a VoteAggregator that `hedgeclipper fit` has not saved"),
+        ("votes", "is a model of votes, which this command does not take"),
     ],
 )
 def test_models_that_are_none(command, models, content, said):
@@ -267,7 +267,7 @@ def test_models_that_are_none(command, models, content, said):
         content = models["numbers"][:-1000]
     if content is not None:
         Path("m.skops").write_bytes(models.get(content, content))
-    fails(command, ("predict", "m.skops", "rows.csv", "-o", "p.parquet"), MODEL, said)
+    fails(command, ("evaluate", "m.skops", "rows.csv"), MODEL, said)
 
 
 @pytest.mark.parametrize("name", ["numbers", "strings"])

@@ -134,3 +134,39 @@ def test_no_accuracy_is_outside_its_bounds(command):
     assert len(found) == 3
     assert all(float(low) <= float(shown) <= float(high) for shown, low, high in found)
     assert re.search(r"^Rates +cat \d+\.\d% \(95% interval", command.out, re.MULTILINE)
+
+
+def test_gold_labels_in_a_column_of_the_votes_and_in_another_spelling(command):
+    votes, gold = crowd()
+    votes["truth"] = np.where(np.arange(120) < 40, gold["truth"].str.upper(), None)
+    votes.drop(columns="item").to_csv("votes.csv", index=False)
+    words = ("-m", "v.skops", "--json")
+    assert command("votes", "votes.csv", "--gold", "truth", *words).code == 0, command.err
+    assert command.result["classes"] == ["cat", "dog", "fish"]
+    assert (command.result["n_gold"], len(command.result["voters"])) == (40, 3)
+    assert "Read as one class 'fish' of 'votes and gold labels': " in command.result["notes"][0]
+    new = votes[["bob", "ann", "eve"]]
+    new.to_csv("new.csv", index=False)
+    assert command("predict", "v.skops", "new.csv", "-o", "p.csv").code == 0, command.err
+    model = hedgeclipper.load("v.skops")
+    assert pd.read_csv("p.csv")["label"].tolist() == model.predict(new).tolist()
+    assert command("evaluate", "v.skops", "votes.csv").code != 0
+    assert "is a model of votes, which this command does not take" in command.err
+
+
+def test_gold_labels_among_the_votes_are_refused_or_kept(command):
+    votes, gold = crowd()
+    votes["old"] = np.where(np.arange(120) < 40, gold["truth"], None)
+    model = hedgeclipper.VoteAggregator(random_state=0)
+    frame = votes.drop(columns="item").assign(gold=votes["old"])
+    with pytest.raises(ValueError, match=r"Voter 'old' seems to be made of .*keep=\['old'\]"):
+        model.fit(frame, "gold")
+    with pytest.warns(hedgeclipper.ShiftWarning):
+        model.set_params(keep=["old"]).fit(frame, "gold")
+    assert model.voters_.tolist() == ["ann", "bob", "eve", "old"]
+    assert model.set_params(keep=None).fit(frame.drop(columns="old"), "gold").n_labeled_ == 40
+    votes.to_csv("votes.csv", index=False)
+    gold[:40].to_csv("gold.csv", index=False)
+    assert command("votes", "votes.csv", "--gold", "gold.csv").code != 0
+    assert "Voter 'old' seems to be made of the labels" in command.err
+    assert command("votes", "votes.csv", "--gold", "gold.csv", "--keep", "old").code == 0

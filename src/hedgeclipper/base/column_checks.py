@@ -88,8 +88,7 @@ def find_leaks(
     """
     counts = np.bincount(codes)
     n_classes = counts.size
-    n_orders = gammaln(codes.size + 1) - gammaln(counts + 1).sum()
-    limit = np.log(LARGEST_ACCIDENT) + n_orders
+    limit = np.log(LARGEST_ACCIDENT) - log_accident(counts)
     if gammaln(n_classes + 1) > limit:
         return {}
     starts = np.cumsum([0, *counts[:-1]])
@@ -110,6 +109,11 @@ def find_leaks(
         if is_pure or _are_apart(low[:, own], high[:, own]):
             found.setdefault(k, ABSENT)
     return found
+
+
+def log_accident(counts: np.ndarray) -> float:
+    """Return the logarithm of the probability of one order of so many labels of each class."""
+    return float(gammaln(counts + 1).sum() - gammaln(counts.sum() + 1))
 
 
 def _filled(X: np.ndarray) -> np.ndarray:

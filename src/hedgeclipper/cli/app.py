@@ -306,8 +306,8 @@ class LabelVotes(Printing, Writing):
         _option(
             "GOLD",
             "Table of two columns: the key of a row, and its true label. VOTES has the key in a "
-            "column of the same name; without one its rows are numbered from 0. Or what "
-            "hedgeclipper sample has drawn from VOTES, with labels.",
+            "column of the same name; without one its rows are numbered from 0. Or the column of "
+            "VOTES that has the true labels, or what hedgeclipper sample has drawn from VOTES.",
         ),
     ]
     to: Annotated[
@@ -317,6 +317,10 @@ class LabelVotes(Printing, Writing):
     model: Annotated[Path | None, _option("OUT.skops", "Save the model.", "--model", "-m")] = None
     report: Report = None
     drop: Drop = None
+    keep: Annotated[
+        list[str] | None,
+        _option("VOTER", "Use a voter that seems to be the gold labels; repeat for more."),
+    ] = None
     abstain: Annotated[
         str, _option("LABEL", "Value that means abstain; so does a missing vote.")
     ] = "-1"

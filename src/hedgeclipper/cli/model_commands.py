@@ -55,10 +55,12 @@ from hedgeclipper.cli.training_rows import (
     find_tables,
     read_training_rows,
 )
+from hedgeclipper.cli.vote_commands import predict_votes
 from hedgeclipper.io import as_text, missing_labels
 from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.persistence import load, save
 from hedgeclipper.report import page
+from hedgeclipper.votes.aggregator import VoteAggregator
 
 ROWS_IN_REPORT = 50_000
 # bytes of files whose columns are copied beside the labels
@@ -156,7 +158,9 @@ def predict(options: Predict, output: Output) -> None:
     check_suffix(to, *TABLE_SUFFIXES)
     table = Files.find(options.files, output, options.dialect)
     check_outputs(to, inputs=[options.model, table], force=options.force)
-    model = load_model(options.model)
+    if isinstance(model := load_model(options.model, "votes"), VoteAggregator):
+        predict_votes(options, model, table, output)
+        return
     table.require([] if row_id is None else [row_id], "--id")
     key = row_id or _key_in(table, model)
     names = check_columns(table, model, key, output)
@@ -333,8 +337,8 @@ def note_unknown_values(unknown: dict[str, Counter[Any]], output: Output) -> Non
             )
 
 
-def load_model(path: Path) -> HedgeClipperClassifier:
-    """Return a model that fit has saved."""
+def load_model(path: Path, also: str = "") -> Any:
+    """Return a model that fit has saved, or also votes."""
     if not path.is_file():
         raise CommandError(
             f"{path} is not a file.",
@@ -342,6 +346,15 @@ def load_model(path: Path) -> HedgeClipperClassifier:
             ExitCode.MODEL,
         )
     model = load(path)
+    if isinstance(model, VoteAggregator):
+        if also:
+            return model
+        raise CommandError(
+            f"{path} is a model of votes, which this command does not take.",
+            "`hedgeclipper predict` labels new votes with it; `hedgeclipper votes` prints its "
+            "error, and --report writes its report.",
+            ExitCode.MODEL,
+        )
     if not hasattr(model, "fit_files_"):
         raise CommandError(
             f"{path} holds a {type(model).__name__} that `hedgeclipper fit` has not saved.",

@@ -285,16 +285,32 @@ def clean_labels(column: pd.Series, marks: Sequence[str], output: Output) -> np.
 
     Spellings that differ in case, or in blanks, are one class, which gets the most frequent one.
     """
-    codes, values = pd.factorize(column.to_numpy(dtype=object))
-    counts = np.bincount(codes[codes >= 0], minlength=len(values))
-    # one entry of each value, and None for missing ones, whose code is -1
-    stripped = (x.strip() or None if isinstance(x, str) else x for x in values)
-    labels = np.array([*stripped, None], dtype=object)
+    codes, labels = merge_spellings(column, output)
     texts = as_text(labels)
     for mark in marks:
         if not (texts == mark).any():
             output.note(f"No row has {mark!r} in {column.name!r}, which --unlabeled-value names.")
         labels[texts == mark] = None
+    known = {text for text, label in zip(as_text(labels), labels, strict=True) if label is not None}
+    for mark in sorted(text for text in known if text.lower() in _LIKELY_MARKS):
+        if len(known) > 2:
+            output.note(
+                f"{mark!r} is a class of {column.name!r}. If it marks unlabeled rows, pass "
+                f"--unlabeled-value {mark}."
+            )
+    return labels[codes]
+
+
+def merge_spellings(column: pd.Series, output: Output) -> tuple[np.ndarray, np.ndarray]:
+    """Return a number for each label, and the labels of the numbers in one spelling.
+
+    Spellings that differ in case, or in blanks, get the most frequent one, with a note. Missing
+    labels are None, and have the number -1.
+    """
+    codes, values = pd.factorize(column.to_numpy(dtype=object))
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    stripped = (x.strip() or None if isinstance(x, str) else x for x in values)
+    labels = np.array([*stripped, None], dtype=object)
     groups: dict[str, list[int]] = {}
     for k in np.argsort(-counts, kind="stable"):
         if isinstance(labels[k], str) and len(labels[k]) > 1:  # A and a may be two classes
@@ -304,14 +320,7 @@ def clean_labels(column: pd.Series, marks: Sequence[str], output: Output) -> np.
         if len(group) > 1:
             spellings = ", ".join(f"{values[k]!r} ({counts[k]:,})" for k in group)
             output.note(f"Read as one class {labels[group[0]]!r} of {column.name!r}: {spellings}.")
-    known = {text for text, label in zip(as_text(labels), labels, strict=True) if label is not None}
-    for mark in sorted(text for text in known if text.lower() in _LIKELY_MARKS):
-        if len(known) > 2:
-            output.note(
-                f"{mark!r} is a class of {column.name!r}. If it marks unlabeled rows, pass "
-                f"--unlabeled-value {mark}."
-            )
-    return labels[codes]
+    return codes, labels
 
 
 def parse_classes(labels: np.ndarray) -> np.ndarray:

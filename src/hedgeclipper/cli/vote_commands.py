@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,12 @@ import pyarrow as pa
 from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.bounds.random_sample import Sample
 from hedgeclipper.bounds.sample_record import ROW
-from hedgeclipper.cli.app import LabelVotes
+from hedgeclipper.cli.app import LabelVotes, Predict
 from hedgeclipper.cli.checked_labels import is_sample, note_skipped, read_labels
 from hedgeclipper.cli.labels_file import PREDICTION, claim_of, labels_table
 from hedgeclipper.cli.output import (
     CommandError,
+    ExitCode,
     Output,
     auto_label_facts,
     check_outputs,
@@ -29,6 +30,7 @@ from hedgeclipper.cli.tables import (
     Files,
     labels_by_key,
     match_labels,
+    merge_spellings,
     parse_classes,
     texts_of,
     unique_keys,
@@ -49,14 +51,24 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     """Weight voters by gold labels and agreement, label all rows, and print what came out."""
     to, model, report, force = options.to, options.model, options.report, options.force
     check_suffix(to, *TABLE_SUFFIXES)
-    table, gold_table = Files.find(options.votes, output), Files.find([options.gold], output)
+    table = Files.find(options.votes, output)
+    is_column = options.gold in table.names and not Path(options.gold).exists()
+    gold_table = table if is_column else Files.find([options.gold], output)
     check_outputs(to, model, report, inputs=[table, gold_table], force=force)
     check_suffix(report, ".html", ".htm")
-    gold_key, gold_labels, sample = read_gold(gold_table, table, output)
-    abstain_label = _abstain_label(options.abstain, gold_labels, output)
     drop = options.drop or ()
     table.require(drop, "--drop")
-    cast, key = read_votes(table, drop, gold_key, abstain_label)
+    frame = table.frame().drop(columns=list(drop))
+    sample = None
+    if is_column:
+        gold_key, gold_labels = "", frame.pop(options.gold).dropna()
+        lines = np.flatnonzero(table.column(options.gold).notna())
+        gold_labels.index = pd.Index(texts_of(lines))
+    else:
+        gold_key, gold_labels, sample = read_gold(gold_table, table, output)
+    frame, gold_labels = one_spelling(frame, gold_key, gold_labels, output)
+    abstain_label = _abstain_label(options.abstain, gold_labels, output)
+    cast, key = read_votes(frame, gold_key, abstain_label, table.place)
     keys, places = pd.Index(np.asarray(cast.rows).astype(str)), (gold_table.place, table.place)
     advice = "Give the column of keys the same name in both."
     y = match_labels(gold_labels, keys, key, places, advice, output).to_numpy(dtype=object)
@@ -65,6 +77,7 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     aggregator = VoteAggregator(
         abstain_label=abstain_label,
         confidence_level=options.confidence_level,
+        keep=options.keep,
         random_state=options.seed,
     )
     if sample is None:
@@ -146,13 +159,50 @@ def _read_sample(
     return ROW, _parsed(gold, table), people.sample
 
 
-def read_votes(table: Files, drop: Sequence[str], gold_key: str, abstain: Any) -> tuple[Votes, str]:
+def predict_votes(options: Predict, model: VoteAggregator, table: Files, output: Output) -> None:
+    """Write the labels of a saved model for new votes of its voters."""
+    voters = [str(voter) for voter in model.voters_]
+    table.require([] if options.row_id is None else [options.row_id], "--id")
+    if not set(LONG) <= set(table.names):
+        table.require(
+            voters, "the model", "Pass votes of the same voters, empty where they have none."
+        )
+    if options.max_error is not None:
+        advice = "`hedgeclipper votes --max-error` tells which rows of its own file need review."
+        raise CommandError("A model of votes does not take --max-error.", advice, ExitCode.USAGE)
+    names = [name for name in table.names if name in {*voters, *LONG, options.row_id}]
+    frame = table.frame(names)
+    votes, key = read_votes(frame, options.row_id or "", model.abstain_label, table.place)
+    labels = _label_table(model, votes, np.full(votes.n_rows, None), None, key)
+    with atomic_path(options.to, force=options.force) as draft:
+        write_table([labels.drop_columns("is_gold")], draft, options.to)
+    output.result |= {"command": "predict", "n_rows": votes.n_rows}
+    output.wrote("predictions", options.to)
+    output.facts([("Predictions", f"{options.to}, {votes.n_rows:,} rows")])
+
+
+def one_spelling(
+    frame: pd.DataFrame, key: str, gold: pd.Series, output: Output
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Return votes and gold labels in which each class has one spelling."""
+    is_long = set(LONG) <= set(frame.columns)
+    names = ["label"] if is_long else [name for name in frame.columns if name != key]
+    votes = frame[names].to_numpy(dtype=object)
+    whole = pd.Series([*gold, *votes.ravel()], name="votes and gold labels", dtype=object)
+    codes, labels = merge_spellings(whole, output)
+    merged = labels[codes]
+    changed = pd.DataFrame(merged[len(gold) :].reshape(votes.shape), frame.index, names)
+    numbers = frame[names].select_dtypes("number").columns
+    frame = frame.assign(**{name: changed[name] for name in names if name not in numbers})
+    return frame, pd.Series(parse_classes(merged[: len(gold)]).tolist(), gold.index, dtype=object)
+
+
+def read_votes(frame: pd.DataFrame, gold_key: str, abstain: Any, place: str) -> tuple[Votes, str]:
     """Return the votes of a wide or a long table, rows named by their keys, and the key's name.
 
     A long table has one vote in each line, and the columns task, worker and label. A wide one has
     a column for each voter, and may have the key of the gold labels.
     """
-    frame = table.frame().drop(columns=list(drop))
     if set(LONG) <= set(frame.columns):
         frame = frame.assign(task=texts_of(frame["task"]))
         return Votes.from_long(frame, abstain_label=abstain), "task"
@@ -160,7 +210,7 @@ def read_votes(table: Files, drop: Sequence[str], gold_key: str, abstain: Any) -
         frame.index = pd.Index(texts_of(range(len(frame))))
         return Votes.of(frame, abstain_label=abstain), "row"
     advice = f"Give each row its own, or call the columns of a long table {listed(LONG)}."
-    frame.index = unique_keys(frame.pop(gold_key), gold_key or "key", table.place, advice)
+    frame.index = unique_keys(frame.pop(gold_key), gold_key or "key", place, advice)
     return Votes.of(frame, abstain_label=abstain), gold_key or "row"
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.base.column_checks import refuse_leaks
 from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
 from hedgeclipper.base.inspection import SummaryMixin, contributions_of
 from hedgeclipper.base.semi_supervised import check_sampled_rows
@@ -18,6 +19,7 @@ from hedgeclipper.bounds.certificate import ClassRates
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL, hold_out_labels
 from hedgeclipper.game.losses import row_maxima
 from hedgeclipper.game.solution import store_games
+from hedgeclipper.io import split_target
 from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.messages import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
@@ -30,6 +32,7 @@ from hedgeclipper.votes.labeled_votes import (
     Evidence,
     LabeledVotes,
     certainty_differs,
+    find_gold_voters,
     gather_evidence,
     warn_of_shift,
 )
@@ -66,6 +69,9 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         against the labels if need be.
     abstain_label : object, default=-1
         The label that means no vote.
+    keep : list of str or None, default=None
+        Names of voters to use although they seem to be the gold labels. Others that do are
+        refused: they vote for each gold label, and on no row without one.
     random_state : int, RandomState or None, default=None
         Draws labels to hold out, and the rows that the game is solved on where there are more than
         50,000.
@@ -121,6 +127,7 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
         "class_balance": [StrOptions({"labeled", "uniform"}), "array-like"],
         "abstain_label": "no_validation",
+        "keep": [list, tuple, None],
         "random_state": ["random_state"],
     }
 
@@ -136,12 +143,14 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         holdout=None,
         class_balance="labeled",
         abstain_label=-1,
+        keep=None,
         random_state=None,
     ):
         self.confidence_level = confidence_level
         self.holdout = holdout
         self.class_balance = class_balance
         self.abstain_label = abstain_label
+        self.keep = keep
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -153,10 +162,11 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         L : Votes, array-like, sparse matrix, frame, path or list of paths
             Votes, a row for each row and a column for each voter. What is missing, or
             ``abstain_label``, is no vote. See `Votes.of`.
-        y : array-like of shape (n_rows,), mapping, or Series
-            Gold labels. A missing one, and -1 unless ``L_unlabeled`` is given, marks a row without.
-            A mapping has labels of some rows by name (``Votes.rows``, or the index of a frame), or
-            by number if rows have no names; so may a Series.
+        y : array-like of shape (n_rows,), mapping, Series, or str
+            Gold labels, or the name of their column, if L is a frame. A missing one, and -1 unless
+            ``L_unlabeled`` is given, marks a row without. A mapping has labels of some rows by name
+            (``Votes.rows``, or the index of a frame), or by number if rows have no names; so may a
+            Series.
         L_unlabeled : like L, optional
             Votes on rows without gold labels.
         sample : Sample, optional
@@ -170,8 +180,10 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         self
         """
         self.__dict__.pop("_predictor", None)
+        L, y = split_target(L, y)
         votes, others = self._read(L), None if L_unlabeled is None else self._read(L_unlabeled)
         gold = LabeledVotes.of(votes, y, others, self.abstain_label)
+        refuse_leaks(find_gold_voters(gold), gold.codes.size, self.keep or (), "Voter")
         if sample is not None:
             known = votes.n_rows if isinstance(L, (Votes, str, Path)) else L
             check_sampled_rows(sample, known, None, L_unlabeled)

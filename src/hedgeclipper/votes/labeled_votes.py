@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import hypergeom, norm
 from sklearn.utils import check_random_state
 
+from hedgeclipper.base.column_checks import LARGEST_ACCIDENT, LEAST_OTHERS, log_accident
 from hedgeclipper.base.semi_supervised import (
     ShiftWarning,
     is_unlabeled,
@@ -165,6 +166,26 @@ class LabeledVotes:
             whole[self.unlabeled_rows] = predicted
         whole[self.labeled_rows] = self.votes.classes[self.codes]
         return whole
+
+
+def find_gold_voters(gold: LabeledVotes) -> dict[str, str]:
+    """Return voters that seem to be the gold labels, and why.
+
+    They vote for the gold label on more than half of the labeled rows, never for another one, and
+    on no other row, with enough votes of each class that this is no accident.
+    """
+    others = np.bincount(gold.unlabeled.triplets()[1], minlength=gold.votes.n_voters)
+    if not gold.has_unlabeled or gold.unlabeled_rows.size < LEAST_OTHERS:
+        return {}
+    rows, voters, codes = gold.labeled.triplets()
+    found = {}
+    for k in np.flatnonzero(others == 0):
+        own = voters == k
+        is_right = codes[own] == gold.codes[rows[own]]
+        is_most = is_right.all() and is_right.sum() > 0.5 * gold.codes.size
+        if is_most and log_accident(np.bincount(codes[own])) < np.log(LARGEST_ACCIDENT):
+            found[str(gold.votes.voters[k])] = "it votes for the label, and on no other row"
+    return found
 
 
 @dataclass(frozen=True, eq=False)
