@@ -2,6 +2,7 @@
 
 import json
 from http.client import HTTPException
+from itertools import count
 from threading import Timer
 
 import numpy as np
@@ -12,15 +13,16 @@ from tests.labeling.served import CLASSES, Served, write_rows
 
 def label_until_killed(served, rng, confirmed):
     """Label, and undo now and then, until the server dies; keep what it has confirmed."""
-    timer = Timer(rng.uniform(0.0, 0.6), served.process.kill)
-    timer.start()
+    timer = Timer(rng.uniform(0.0, 0.5), served.process.kill)
     try:
-        while True:
+        for n_labels in count():
             row = served.next_row()["row"]
             label = None if rng.random() < 0.1 else int(rng.integers(2))
             confirmed.pop(row, None)  # in doubt until the answer is there
             served.ask("/label", row=row, label=label)
             confirmed[row] = None if label is None else CLASSES[label]
+            if n_labels == 0:
+                timer.start()
             if rng.random() < 0.1:
                 confirmed.pop(row)
                 served.ask("/undo")

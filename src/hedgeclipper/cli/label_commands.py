@@ -183,7 +183,7 @@ class FinishedFile:
             self.output.wrote("labels", table.output)
             counts = Counter(str(label) for label in labels[~is_open])
             found = ", ".join(f"{n:,} {name}" for name, n in counts.most_common())
-            self.words = f"{result.describe()} {found}. Written to {table.output}."
+            self.words = f"{result.describe()}\n{found}.\nWritten to {table.output}."
         return self.words
 
 

@@ -78,7 +78,7 @@ def _run_jobs(connection: Any, X: Any) -> None:
     """Run jobs until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this
     with suppress(AttributeError, OSError):
-        os.nice(10)  # rows and labels come first
+        os.nice(5)  # rows and labels come first
     while True:
         try:
             job = connection.recv()

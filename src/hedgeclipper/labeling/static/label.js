@@ -168,7 +168,8 @@ function showState(state) {
   $("labeled").textContent = WHOLE.format(state.n_labeled);
   $("more").textContent = state.phase === "finished" ? "0"
     : state.n_more_labels === null ? "\u2013" : `~${WHOLE.format(state.n_more_labels)}`;
-  $("more-words").textContent = state.n_more_labels === null ? "more: not known yet" : "more, roughly";
+  $("more-words").textContent = state.phase === "finished" ? "more to go"
+    : state.n_more_labels === null ? "more: not known yet" : "more, roughly";
   $("words").textContent = state.words;
   $("fitting").hidden = !state.fitting;
   showFile(state);
@@ -205,6 +206,7 @@ function showFile({ n_rows, n_labeled, n_needs_no_review }) {
   $("stack").replaceChildren(...Object.entries(parts).map(([name, n]) => {
     const part = document.createElement("span");
     part.className = name;
+    part.hidden = n === 0;
     part.style.flexGrow = n;
     return part;
   }));
