@@ -209,7 +209,9 @@ def check_sampled_rows(
     if not isinstance(sample, Sample):
         raise TypeError(f"sample must be what draw_sample returns. Got {type(sample).__name__}.")
     # an empty one says that -1 is a class
-    is_apart = X_unlabeled is not None and not (is_in_memory(X_unlabeled) and len(X_unlabeled) == 0)
+    is_apart = X_unlabeled is not None and not (
+        is_in_memory(X_unlabeled) and X_unlabeled.shape[0] == 0
+    )
     if is_apart or sample_weight is not None:
         other = "X_unlabeled" if is_apart else "sample_weight"
         raise ValueError(

@@ -304,7 +304,10 @@ def accept_in_file(
 def needed_tests(
     rule: TestedPredictions, max_error: float | dict[Any, float], confidence_level: float
 ) -> int:
-    """Return the smallest number of test labels that could prove the limit, or the smallest one."""
-    n_pool = rule.is_tested.size
-    one = min(max_error.values()) if isinstance(max_error, dict) else max_error
-    return least_tested(n_pool, error_limit(one, rule.n_known_rows), 1.0 - confidence_level)
+    """Return the smallest number of test labels that could prove the limit.
+
+    Of several limits, which share the level, it is that of the smallest one: no fewer will do.
+    """
+    limits = list(max_error.values()) if isinstance(max_error, dict) else [max_error]
+    limit, delta = error_limit(min(limits), rule.n_known_rows), 1.0 - confidence_level
+    return least_tested(rule.is_tested.size, limit, delta / len(limits))
