@@ -345,7 +345,7 @@ def test_columns_of_strings_dates_and_holes_are_encoded_for_the_defaults():
     frame.loc[::7, ["a", "word"]] = None
     model = new("default").fit(frame[L], Y[L], X_unlabeled=frame[U])
     np.testing.assert_array_equal(model.transduction_, model.predict(frame[U]))
-    numbers = model._predictor.prepare(frame)
+    numbers = model._reader(frame)
     plain = new("default").fit(numbers[L], Y[L], X_unlabeled=numbers[U])
     np.testing.assert_allclose(model.decision_function(frame), plain.decision_function(numbers))
 

@@ -22,15 +22,19 @@ from hedgeclipper.base.predictions import (
     warn_of_never_predicted,
 )
 from hedgeclipper.base.semi_supervised import (
-    BatchCheck,
     HeldOutRows,
     RowBatches,
+    RowReader,
     RowSlices,
     SemiSupervisedRows,
     check_sampled_rows,
     hold_out_rows,
 )
-from hedgeclipper.base.table_classifier import NO_UNLABELED_ROWS, NamedColumns, TableClassifier
+from hedgeclipper.base.table_classifier import (
+    NO_UNLABELED_ROWS,
+    ROWS_FOR_SCALE,
+    TableClassifier,
+)
 from hedgeclipper.bounds.certificate import USED_LABELS
 from hedgeclipper.bounds.random_sample import Sample
 from hedgeclipper.bounds.tested_predictions import (
@@ -43,6 +47,7 @@ from hedgeclipper.bounds.tested_predictions import (
 )
 from hedgeclipper.game.solution import store_games
 from hedgeclipper.io import (
+    as_frame,
     as_source,
     frame_names,
     is_batched,
@@ -50,7 +55,7 @@ from hedgeclipper.io import (
     is_in_memory,
     split_target,
 )
-from hedgeclipper.io.arrays import MAX_SEED
+from hedgeclipper.io.arrays import MAX_SEED, draw_rows
 from hedgeclipper.io.digests import MODULUS, digest_rows, hash_rows
 from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition
 from hedgeclipper.table_inspection import TableInspectionMixin, TestedRows
@@ -265,13 +270,12 @@ class HedgeClipperClassifier(
             self._validate_names([name for name, _ in self.estimators])
         if sample is not None:
             check_sampled_rows(sample, X, y, X_unlabeled, sample_weight)
-        given, rows, prepare = self._read(X, y, X_unlabeled, sample_weight, plan)
+        given, rows = self._read(X, y, X_unlabeled, sample_weight, plan)
         rows, draw, held = self._hold_out_labels(rows, sample)
         codes = self._store_classes(rows.y_labeled)
         random_state = self._random_state
-        # rows of files have no names, which classifiers that know frames ask for
-        name_columns = prepare if isinstance(prepare, NamedColumns) else None
-        some = self._draw_some(rows, random_state, name_columns)
+        # by a copy of the generator, so that the same trees are grown whatever rows are drawn from
+        some = self._draw(rows, ROWS_FOR_VIEWS, deepcopy(random_state))
         self._look_at_columns(rows.X_labeled, codes, some)
         labeled = LabeledRows(rows.X_labeled, codes, self.classes_, rows.weight_labeled, some)
         self._grown_from = labeled, deepcopy(random_state)
@@ -288,10 +292,8 @@ class HedgeClipperClassifier(
         unlabeled = score_unlabeled(
             voters.scorer,
             rows.X_unlabeled,
-            self._batch_check("X_unlabeled"),
+            self._reader,
             random_state.randint(MAX_SEED),
-            prepare=name_columns,
-            names=self._names_of_numbers,
             n_jobs=self.n_jobs,
             with_digest=held is not None,
         )
@@ -300,7 +302,7 @@ class HedgeClipperClassifier(
             voters.labeled, sample.astype(float), codes, rows.weight_labeled, self._games()
         )
         weighed = [weigh(own, voters.tree_sizes) for own in scores]
-        self._store(voters, weighed, prepare)
+        self._store(voters, weighed)
         raw = self._store_labels(given, held, unlabeled)
         if held is None:
             self._tested = self._test_by_folds(scores, codes, raw, given, draw)
@@ -330,61 +332,65 @@ class HedgeClipperClassifier(
 
     def _read(
         self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any, plan: list[tuple[str, Any]]
-    ) -> tuple[SemiSupervisedRows, SemiSupervisedRows, Any]:
-        """Return rows as given, rows to learn from, and what prepares new rows.
+    ) -> tuple[SemiSupervisedRows, SemiSupervisedRows]:
+        """Return rows as given, and as voters learn from them.
 
         Rows are encoded if some voter is a default one; your own classifiers alone get frames as
         they are, and arrays in float64.
         """
         X, y = split_target(X, y)
-        has_defaults = any(isinstance(one, str) for _, one in plan)
-        names, label = frame_names(X), y if isinstance(y, str) else None
-        may_encode = is_frame(X) or (label is not None and is_batched(X))
-        needs_encoder = may_encode and (
-            needs_encoding(X, None, label) or needs_encoding(X_unlabeled, names)
-        )
-        self._encodes, self.encoder_ = has_defaults and needs_encoder, None
-        self._keeps_frames = self._encodes if has_defaults else is_frame(X)
-        self._dtype = "float32" if has_defaults else "float64"
+        self._random_state = check_random_state(self.random_state)
+        has_names = is_frame(X)
+        if all(not isinstance(one, str) for _, one in plan):
+            columns = list(as_frame(X).columns) if has_names else None
+            self._reader = RowReader({"dtype": "float64"}, frame_columns=columns)
+            given = self._check_rows(X, y, X_unlabeled, sample_weight)
+            return given, given.drop_zero_weight()
+        encodes = False
+        if has_names or (isinstance(y, str) and is_batched(X)):
+            encodes = needs_encoding(X, None, y if isinstance(y, str) else None)
+            encodes = encodes or needs_encoding(X_unlabeled, frame_names(X))
+        self._reader = RowReader({}, encodes=encodes)
         given = self._check_rows(X, y, X_unlabeled, sample_weight)
         rows = given.drop_zero_weight()
-        prepare: Any = None
-        if self._encodes:
-            rows, prepare = self._encode_columns(rows)
-        elif self._keeps_frames:
-            prepare = NamedColumns(list(rows.X_labeled.columns))
-        self._random_state = check_random_state(self.random_state)
-        return given, rows, prepare
+        return given, self._encode_columns(rows) if encodes else rows
 
-    def _encode_columns(self, rows: SemiSupervisedRows) -> tuple[SemiSupervisedRows, BatchCheck]:
-        """Return rows as numbers, and what makes such rows of others.
+    def _encode_columns(self, rows: SemiSupervisedRows) -> SemiSupervisedRows:
+        """Return rows as numbers; the reader makes such rows of others from now on.
 
-        How columns are encoded is learned from labeled rows and a sample of the unlabeled ones,
-        which is the same from memory, files and Dask collections.
+        How columns are encoded is learned from labeled rows and a sample of the unlabeled ones.
         """
-        unlabeled, some = rows.X_unlabeled, None
-        if rows.has_unlabeled:
-            X = RowSlices(unlabeled) if is_in_memory(unlabeled) else unlabeled
-            some = self._draw_rows(X, ROWS_FOR_ENCODING, np.random.RandomState(0))
-            if some.shape[0] == 0:
-                raise ValueError(NO_UNLABELED_ROWS)
-        self.encoder_ = ColumnEncoder().fit(rows.X_labeled, some)
-        scale = ColumnScale.of(self.encoder_.transform(self._some_rows(rows.X_labeled)))
-        width = self.encoder_.sources_.size
-        prepare = BatchCheck("X", width, self._row_checks, self.encoder_, scale)
+        some = self._draw(rows, ROWS_FOR_ENCODING, np.random.RandomState(0))
+        encoder = ColumnEncoder().fit(rows.X_labeled, some)
+        labeled = draw_rows(rows.X_labeled, ROWS_FOR_SCALE, np.random.RandomState(0))
+        self._reader = reader = replace(
+            self._reader,
+            encoder=encoder,
+            scale=ColumnScale.of(encoder.transform(labeled)),
+            n_columns=encoder.sources_.size,
+        )
+        unlabeled = rows.X_unlabeled
         if isinstance(unlabeled, RowBatches):
-            strings = self.encoder_.string_names
-            source = as_source(unlabeled.source, name="X_unlabeled", frames=width, strings=strings)
-            unlabeled = replace(unlabeled, source=source, check=prepare)
+            options = {"frames": reader.n_columns, "strings": encoder.string_names}
+            source = as_source(unlabeled.source, name="X_unlabeled", **options)
+            unlabeled = replace(unlabeled, source=source, check=reader)
         elif is_in_memory(unlabeled):
-            parts = [prepare(part) for part in RowSlices(unlabeled)]
-            unlabeled = np.concatenate(parts) if parts else prepare(unlabeled)
+            parts = [reader(part) for part in RowSlices(unlabeled)]
+            unlabeled = np.concatenate(parts) if parts else reader(unlabeled)
         else:
-            from hedgeclipper.io.distributed import map_partitions
+            unlabeled = reader.read_collection(unlabeled)
+        return replace(rows, X_labeled=reader(rows.X_labeled), X_unlabeled=unlabeled)
 
-            nothing, columns = np.empty((0, width), np.float32), [f"x{k}" for k in range(width)]
-            unlabeled = map_partitions(prepare, nothing, unlabeled, self._column_names, columns)
-        return replace(rows, X_labeled=prepare(rows.X_labeled), X_unlabeled=unlabeled), prepare
+    def _draw(
+        self, rows: SemiSupervisedRows, n_rows: int, random_state: np.random.RandomState
+    ) -> Any | None:
+        """Return so many unlabeled rows, for views and the like; None if there are none."""
+        if not rows.has_unlabeled:
+            return None
+        some = self._reader.draw(rows.X_unlabeled, n_rows, random_state)
+        if some.shape[0] == 0:
+            raise ValueError(NO_UNLABELED_ROWS)
+        return some
 
     def _look_at_columns(self, X: Any, codes: np.ndarray, some: Any | None) -> None:
         """Refuse columns that are made of the labels, and warn of others that may be wrong."""
@@ -393,31 +399,12 @@ class HedgeClipperClassifier(
             return
         if self.encoder_ is None:
             parts = [X] if some is None else [X, some]
-            self._column_notes = notes_on_numbers(parts, self._scale)
+            self._column_notes = notes_on_numbers(parts, self._reader.scale)
         plans = self._number_plans() if self.encoder_ is None else self.encoder_.plans_
         leaks = find_leaks(X, codes, some, self._column_sources())
         known = {plans[k].name: why for k, why in leaks.items()}
         refuse_leaks(known, codes.size, () if self.keep is None else self.keep, "Column")
         warn_of_columns(plans)
-
-    def _draw_some(
-        self,
-        rows: SemiSupervisedRows,
-        random_state: np.random.RandomState,
-        name_columns: NamedColumns | None,
-    ) -> Any | None:
-        """Return some of the unlabeled rows, for views and to see if rows have shifted.
-
-        They are drawn in batches, and by a copy of the generator, so that the same rows are drawn
-        from memory, files and Dask collections, and the same trees grown.
-        """
-        if not rows.has_unlabeled:
-            return None
-        X = RowSlices(rows.X_unlabeled) if is_in_memory(rows.X_unlabeled) else rows.X_unlabeled
-        some = self._draw_rows(X, ROWS_FOR_VIEWS, deepcopy(random_state))
-        if some.shape[0] == 0:
-            raise ValueError(NO_UNLABELED_ROWS)
-        return some if name_columns is None else name_columns(some)
 
     @staticmethod
     def _reuse(voters: FittedVoters, unlabeled: UnlabeledScores) -> np.ndarray:
@@ -426,12 +413,12 @@ class HedgeClipperClassifier(
         assert unlabeled.of_all is not None
         return np.where(known, voters.labeled, unlabeled.of_all[: len(voters.labeled)])
 
-    def _store(self, voters: FittedVoters, found: list[WeighedVoters], prepare: Any) -> None:
+    def _store(self, voters: FittedVoters, found: list[WeighedVoters]) -> None:
         """Store what predicts new rows, and the results of the games."""
         scorer = voters.scorer
         self._voters, self._seconds = voters, voters.seconds
         self._voter_columns = [one.describe() for one in found]
-        self._predictor = TablePredictor(scorer, [one.vote for one in found], prepare, self._costs)
+        self._predictor = TablePredictor(scorer, [one.vote for one in found], self._costs)
         self.voter_names_ = np.array(scorer.names, dtype=object)
         self.weights_ = np.array([one.vote.weights for one in found])
         self.label_correlations_ = np.array([one.label_correlations for one in found])
@@ -556,17 +543,16 @@ class HedgeClipperClassifier(
         )
         if draw.held is None:
             return rows, draw, None
-        rows, held = hold_out_rows(rows, draw.held, self._names_of_numbers)
+        rows, held = hold_out_rows(rows, draw.held, self._reader.of_read_rows.names)
         return rows, draw, held
 
     def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray, int]:
         """Return labels of rows, their uncertainties, and the digest of the rows."""
-        predictor = replace(self._predictor, prepare=None)
+        predictor = self._predictor
         raw, digest = [np.empty((0, predictor.n_games))], 0
         for batch in self._batches(X, "X", "pass X.compute()"):
-            rows = batch if self._predictor.prepare is None else self._predictor.prepare(batch)
-            raw.append(predictor.raw_predictions(rows, self.n_jobs))
-            digest = (digest + digest_rows(rows)) % MODULUS
+            raw.append(predictor.raw_predictions(batch, self.n_jobs))
+            digest = (digest + digest_rows(batch)) % MODULUS
         found = np.concatenate(raw)
         return self._classes_of(found), predictor.uncertainties(found), digest
 

@@ -32,8 +32,7 @@ from sklearn.tree import BaseDecisionTree
 from hedgeclipper import __version__
 from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan, ColumnScale
 from hedgeclipper.base.predictions import TablePredictor
-from hedgeclipper.base.semi_supervised import BatchCheck, SemiSupervisedSplit
-from hedgeclipper.base.table_classifier import NamedColumns
+from hedgeclipper.base.semi_supervised import RowReader, SemiSupervisedSplit
 from hedgeclipper.bounds.certificate import Certificate, RateEvidence
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.classifier import HedgeClipperClassifier
@@ -54,7 +53,7 @@ from hedgeclipper.votes.vote_game import Constraints, VoterBounds
 from hedgeclipper.weighing import Calibration, RankScale, TreeScale, WeightedVote
 
 # raised whenever a saved type is renamed or moved, or stores something else
-FORMAT = 11
+FORMAT = 12
 HEADER = "hedgeclipper.json"
 _ZIP_MAGIC = b"PK\x03\x04"
 _CHECKSUM_BYTES = 64
@@ -66,9 +65,8 @@ OWN_TYPES: tuple[type, ...] = (
     ColumnPlan,
     ColumnScale,
     TablePredictor,
-    BatchCheck,
+    RowReader,
     SemiSupervisedSplit,
-    NamedColumns,
     Certificate,
     RateEvidence,
     TestedPredictions,

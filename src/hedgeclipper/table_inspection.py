@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan
 from hedgeclipper.base.evaluation import SeenRowsWarning, evaluate_predictions, placements
+from hedgeclipper.base.semi_supervised import RowReader
 from hedgeclipper.io import split_target
 from hedgeclipper.io.digests import hash_rows
 from hedgeclipper.io.messages import import_extra, warn_user
@@ -44,7 +45,7 @@ class TableInspectionMixin:
 
     classes_: np.ndarray
     n_features_in_: int
-    _keeps_frames: bool
+    _reader: RowReader
     n_estimators: int
     n_jobs: int | None
     shift_score_: float
@@ -53,7 +54,6 @@ class TableInspectionMixin:
     _voter_columns: list[dict[str, np.ndarray]]
     _seconds: np.ndarray
     _importances: np.ndarray
-    encoder_: ColumnEncoder | None
     _column_notes: dict[int, str]
     _grown_from: tuple[LabeledRows, np.random.RandomState]
     _tested_rows: TestedRows
@@ -112,7 +112,6 @@ class TableInspectionMixin:
         known, true = self._labels_to_score(y)
         rows = _safe_indexing(self._check_more(X, "X"), np.flatnonzero(known))
         predictor, classes = self._predictor, self.classes_
-        rows = rows if predictor.prepare is None else predictor.prepare(rows)
         scores = predictor.scorer.score(rows, self.n_jobs).astype(float)
         raw = predictor.raw_of(scores)
         probabilities = [predictor.probabilities(raw), *_probabilities(scores)]
@@ -143,6 +142,11 @@ class TableInspectionMixin:
         """
         check_is_fitted(self)
         return self._tested_rows.y, self._predictor.probabilities(self._tested_rows.raw)
+
+    @property
+    def encoder_(self) -> ColumnEncoder | None:
+        """What makes numbers of the columns of frames; None if these are numbers already."""
+        return self._reader.encoder
 
     @property
     def encoding_(self):
@@ -199,7 +203,7 @@ class TableInspectionMixin:
         """Return what is done with columns that are not encoded, and notes on them."""
         numbered = [f"x{k}" for k in range(self.n_features_in_)]
         names = getattr(self, "feature_names_in_", numbered)
-        kind, notes = "as given" if self._keeps_frames else "numbers", self._column_notes
+        kind, notes = "as given" if self._reader.frame_columns else "numbers", self._column_notes
         return [
             ColumnPlan(name, kind, "as they are", note=notes.get(k, ""))
             for k, name in enumerate(names)

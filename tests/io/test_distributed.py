@@ -12,7 +12,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.base.semi_supervised import BatchCheck
+from hedgeclipper.base.semi_supervised import RowReader
 from hedgeclipper.io.arrays import draw_rows
 
 dask = pytest.importorskip("dask")
@@ -251,7 +251,7 @@ def test_the_game_of_many_rows_is_that_of_memory(monkeypatch):
 def drawn(rows, n_rows, names=None, seed=0):
     from hedgeclipper.io.distributed import draw_from
 
-    check = BatchCheck("rows", 4, {"dtype": np.float32})
+    check = RowReader({"dtype": np.float32}, 4)
     with dask.config.set(scheduler="threads"):
         return draw_from(rows, n_rows, names, check, np.random.RandomState(seed))
 

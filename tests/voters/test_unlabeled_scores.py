@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.base.semi_supervised import BatchCheck, RowBatches
+from hedgeclipper.base.semi_supervised import RowBatches, RowReader
 from hedgeclipper.io import as_source
 from hedgeclipper.voters.voters import ROWS_IN_GAME, score_unlabeled
 
 X = np.random.default_rng(0).normal(size=(140_000, 2)).astype(np.float32)
-CHECK = BatchCheck("rows", 2, {"dtype": np.float32})
+CHECK = RowReader({"dtype": np.float32}, 2)
 
 
 class Scorer:

@@ -30,13 +30,11 @@ class TablePredictor:
     """Predicts rows of tables: voters score them, a weighted vote makes log-odds of the scores.
 
     ``raw`` predictions are log-odds of shape (n_samples, n_games): there is one game for two
-    classes, or one for each class against the rest. ``prepare`` makes of rows what is scored, and
-    ``costs`` are as by `decision_costs`.
+    classes, or one for each class against the rest. ``costs`` are as by `decision_costs`.
     """
 
     scorer: Any  # a VoterScorer
     votes: Sequence[Any]  # a WeightedVote for each game
-    prepare: Callable[[Any], Any] | None = None
     costs: np.ndarray | None = None
 
     @property
@@ -45,8 +43,7 @@ class TablePredictor:
         return len(self.votes)
 
     def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
-        """Return the log-odds of each game's class."""
-        X = X if self.prepare is None else self.prepare(X)
+        """Return the log-odds of each game's class, for rows that a `RowReader` has read."""
         return self.raw_of(self.scorer.score(X, n_jobs))
 
     def raw_of(self, scores: np.ndarray) -> np.ndarray:
@@ -90,20 +87,19 @@ class TablePredictor:
 class RowPredictor:
     """What a classifier's method predicts for rows; it holds none, and can be sent to workers.
 
-    The ``method`` is predict, predict_proba or decision_function, and ``check`` makes rows as the
-    predictor wants them of others, or raises.
+    The ``method`` is predict, predict_proba or decision_function, and ``read`` a `RowReader`.
     """
 
     method: str
     predictor: TablePredictor
     classes: np.ndarray
-    check: Callable[[Any], Any]
+    read: Callable[[Any], Any]
 
     def __call__(self, rows: Any) -> np.ndarray:
         """Return the predictions for rows; there may be none."""
         if rows.shape[0] == 0:
             return self.nothing
-        return self.of_raw(self.predictor.raw_predictions(self.check(rows), 1))
+        return self.of_raw(self.predictor.raw_predictions(self.read(rows), 1))
 
     @property
     def nothing(self) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 from zlib import crc32
 
@@ -30,8 +30,8 @@ from hedgeclipper.io import (
     missing_labels,
     split_target,
 )
-from hedgeclipper.io.arrays import stack_rows
-from hedgeclipper.io.messages import warn_user
+from hedgeclipper.io.arrays import draw_rows, stack_rows
+from hedgeclipper.io.messages import import_extra, warn_user
 from hedgeclipper.sklearn_private import _check_sample_weight, _safe_indexing
 
 UNLABELED = -1
@@ -332,32 +332,97 @@ def with_short_indices(X: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class BatchCheck:
-    """Encodes rows as numbers, checks them as scikit-learn would, and the number of columns.
+class RowReader:
+    """Makes of rows in any form what voters score: arrays or CSR matrices, checked and scaled.
 
-    ``name`` is what errors call the rows, ``n_features`` the columns they must have in the end,
-    ``checks`` are parameters of ``check_array``, ``encoder`` is for frames in which not all columns
-    are numbers, and ``scale`` for columns that float32 cannot hold as they are.
+    It is learned from the labeled rows, reads all others, and holds none.
+
+    Parameters
+    ----------
+    checks : dict
+        Parameters of scikit-learn's ``check_array``.
+    n_columns : int
+        Number of columns that voters see.
+    names : list of str or None
+        Names of the columns of rows, by which those of files and Dask frames are matched.
+    frame_columns : list or None
+        Columns of the frames that voters get in place of arrays; None if they get arrays.
+    encodes : bool
+        Whether an encoder makes numbers of frames; while it is learned they stay as they are.
+    encoder : ColumnEncoder or None
+        What makes numbers of frames whose columns are not all numbers.
+    scale : ColumnScale or None
+        What scales columns that float32 cannot hold as they are.
     """
 
-    name: str
-    n_features: int
     checks: dict[str, Any]
+    n_columns: int = 0
+    names: list[str] | None = None
+    frame_columns: list[Any] | None = None
+    encodes: bool = False
     encoder: Any = None
-    scale: Any = None  # a ColumnScale
+    scale: Any = None
 
-    def __call__(self, batch: Any) -> Any:
-        """Return the rows as an array or CSR matrix."""
+    def __call__(self, rows: Any, name: str = "X") -> Any:
+        """Return rows as voters score them; ``name`` is what errors call them."""
         if self.encoder is not None:
-            batch = self.encoder.transform(batch)
-        rows = check_array(batch, input_name=self.name, ensure_min_samples=0, **self.checks)
-        if rows.shape[1] != self.n_features:
+            rows = self.encoder.transform(rows)
+        elif self.encodes or (self.frame_columns is not None and is_frame(rows)):
+            return rows
+        return self.finish(
+            rows, check_array(rows, input_name=name, ensure_min_samples=0, **self.checks), name
+        )
+
+    def finish(self, given: Any, rows: Any, name: str = "X") -> Any:
+        """Return rows that were checked as voters score them; those ``given`` are scaled."""
+        if rows.shape[1] != self.n_columns:
             raise ValueError(
-                f"{self.name} must have {self.n_features} columns, as the labeled rows have. Got "
-                f"a batch with {rows.shape[1]}. Name the columns on both sides, so that they can "
+                f"{name} must have {self.n_columns} columns, as the labeled rows have. Got a "
+                f"batch with {rows.shape[1]}. Name the columns on both sides, so that they can "
                 "be matched, or pass the same ones."
             )
-        return with_short_indices(rows if self.scale is None else self.scale.transform(batch))
+        rows = rows if self.scale is None else self.scale.transform(given)
+        if self.frame_columns is not None:
+            # classifiers that were passed with a frame may pick columns by name
+            return import_extra("pandas", "io", "A frame").DataFrame(
+                rows, columns=self.frame_columns
+            )
+        return with_short_indices(rows) if sparse.issparse(rows) else rows
+
+    def read_source(self, source: Any, name: str = "X", **options: Any) -> RowBatches:
+        """Return batches of a source that are read one by one; frames, if these are encoded yet."""
+        learns = self.encodes and self.encoder is None
+        return RowBatches(source, None if learns else partial(self, name=name), **options)
+
+    @property
+    def of_read_rows(self) -> RowReader:
+        """What checks rows once more, if they were encoded and scaled already, on a cluster."""
+        names = None if self.encodes else self.names
+        return replace(self, names=names, encodes=False, encoder=None, scale=None)
+
+    def read_collection(self, X: Any) -> Any:
+        """Return a Dask collection whose rows are encoded and scaled where they are read."""
+        if self.encoder is None and self.scale is None:
+            return X
+        from hedgeclipper.io.distributed import map_partitions
+
+        columns = [f"x{k}" for k in range(self.n_columns)] if self.encodes else self.names
+        columns = list(getattr(X, "columns", ())) if columns is None else columns
+        nothing = np.empty((0, self.n_columns), np.float32)
+        return map_partitions(self, nothing, X, self.names, columns)
+
+    def draw(self, X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
+        """Return so many of rows that were read, drawn at random in batches, or all of fewer.
+
+        The same rows are drawn from memory, files and Dask collections.
+        """
+        if not is_dask(X):
+            X = RowSlices(X) if is_in_memory(X) else X
+            return draw_rows(X, n_rows, random_state)
+        from hedgeclipper.io.distributed import draw_from
+
+        check = self if self.encodes and self.encoder is None else self.of_read_rows
+        return draw_from(X, n_rows, check.names, check, random_state)
 
 
 def read_labeled(X: Any, label: str, **options: Any) -> tuple[Any, np.ndarray, Any]:

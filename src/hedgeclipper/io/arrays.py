@@ -56,8 +56,10 @@ def rows_per_batch(n_columns: int) -> int:
 
 
 def is_in_memory(X: Any) -> bool:
-    """Return whether rows are an array, CSR matrix or frame."""
-    return isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame(X)
+    """Return whether rows are an array, and no memory map, a CSR matrix or a frame."""
+    if isinstance(X, np.ndarray):
+        return getattr(X, "_mmap", None) is None
+    return sparse.issparse(X) or is_frame(X)
 
 
 def row_slice(rows: Any, part: slice) -> Any:

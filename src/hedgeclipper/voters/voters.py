@@ -8,7 +8,7 @@ not grow with their number.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.semi_supervised import (
     ROWS_PER_SLICE,
-    BatchCheck,
     RowBatches,
+    RowReader,
     RowSlices,
     is_dask,
 )
@@ -200,31 +200,31 @@ class UnlabeledScores:
 def score_unlabeled(
     scorer: VoterScorer,
     X: Any,
-    check: BatchCheck,
+    reader: RowReader,
     seed: int,
     *,
-    prepare: Callable[[Any], Any] | None = None,
-    names: Any = None,
     n_jobs: int | None = None,
     with_digest: bool = True,
 ) -> UnlabeledScores:
     """Return the scores of unlabeled rows.
 
     The sample is the same whether rows are in memory, in files or in a Dask collection, whose
-    columns have these ``names``, and whose partitions are checked on the workers. Rows are scored
-    as ``prepare`` makes them.
+    partitions are read on the workers.
     """
     if is_dask(X):
         from hedgeclipper.io.distributed import score_and_draw
 
-        score = partial(_score_part, check, prepare, scorer)
-        n_rows, digest, (_, positions, sample) = score_and_draw(X, names, score, ROWS_IN_GAME, seed)
+        reader = reader.of_read_rows
+        score = partial(_score_part, reader, scorer)
+        n_rows, digest, (_, positions, sample) = score_and_draw(
+            X, reader.names, score, ROWS_IN_GAME, seed
+        )
         return UnlabeledScores(n_rows, positions, sample, digest)
     rows = X if isinstance(X, RowBatches) else RowSlices(X)
     n_rows, digest, parts = 0, 0, []
     drawn: Draw | None = None
     for batch in rows:
-        scores = scorer.score(batch if prepare is None else prepare(batch), n_jobs)
+        scores = scorer.score(batch, n_jobs)
         drawn = merge_draws(drawn, tag_rows(seed, n_rows, scores), ROWS_IN_GAME)
         n_rows += scores.shape[0]
         digest = (digest + digest_rows(batch)) % MODULUS if with_digest else 0
@@ -236,8 +236,6 @@ def score_unlabeled(
     return UnlabeledScores(n_rows, positions, sample, digest, of_all)
 
 
-def _score_part(
-    check: BatchCheck, prepare: Callable[[Any], Any] | None, scorer: VoterScorer, part: Any
-) -> tuple[int, np.ndarray]:
-    rows = check(part)
-    return digest_rows(rows), scorer.score(rows if prepare is None else prepare(rows))
+def _score_part(reader: RowReader, scorer: VoterScorer, part: Any) -> tuple[int, np.ndarray]:
+    rows = reader(part, "X_unlabeled")
+    return digest_rows(rows), scorer.score(rows)
