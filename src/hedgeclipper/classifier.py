@@ -343,15 +343,15 @@ class HedgeClipperClassifier(
         has_names = is_frame(X)
         if all(not isinstance(one, str) for _, one in plan):
             columns = list(as_frame(X).columns) if has_names else None
-            self._reader = RowReader({"dtype": "float64"}, frame_columns=columns)
-            given = self._check_rows(X, y, X_unlabeled, sample_weight)
+            reader = RowReader({"dtype": "float64"}, frame_columns=columns)
+            given = self._check_rows(X, y, X_unlabeled, sample_weight, reader)
             return given, given.drop_zero_weight()
         encodes = False
         if has_names or (isinstance(y, str) and is_batched(X)):
             encodes = needs_encoding(X, None, y if isinstance(y, str) else None)
             encodes = encodes or needs_encoding(X_unlabeled, frame_names(X))
-        self._reader = RowReader({}, encodes=encodes)
-        given = self._check_rows(X, y, X_unlabeled, sample_weight)
+        reader = RowReader({}, encodes=encodes)
+        given = self._check_rows(X, y, X_unlabeled, sample_weight, reader)
         rows = given.drop_zero_weight()
         return given, self._encode_columns(rows) if encodes else rows
 

@@ -25,6 +25,7 @@ from hedgeclipper.base.semi_supervised import RowBatches, RowReader, SemiSupervi
 from hedgeclipper.io.arrays import draw_rows
 
 ROWS_FOR_SCALE = 1_000
+NUMBERS_ONLY = RowReader({})
 NO_UNLABELED_ROWS = (
     "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave X_unlabeled out."
 )
@@ -33,7 +34,7 @@ NO_UNLABELED_ROWS = (
 class TableClassifier(LabeledScoreMixin, BaseEstimator):
     """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
-    _reader = RowReader({})
+    _reader: RowReader
     _labels: np.ndarray | None
     class_weight: Any = None
 
@@ -128,14 +129,21 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         """Return whether a fit, the last one, came to its end."""
         return hasattr(self, "_predictor")
 
-    def _check_rows(self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any) -> Any:
+    def _check_rows(
+        self,
+        X: Any,
+        y: Any,
+        X_unlabeled: Any,
+        sample_weight: Any,
+        reader: RowReader = NUMBERS_ONLY,
+    ) -> SemiSupervisedRows:
         """Return the rows of a fit; what reads others like them is then in ``_reader``.
 
-        A classifier may have made a `RowReader` before, which knows if frames are to be kept.
+        The ``reader`` knows if frames are to be kept, and learns the rest from the labeled rows.
         """
         finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
         checks = {"accept_sparse": "csr", "dtype": "float32", "ensure_all_finite": finite}
-        self._reader = replace(self._reader, checks={**checks, **self._reader.checks})
+        self._reader = replace(reader, checks={**checks, **reader.checks})
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y "
