@@ -171,9 +171,8 @@ class TableInspectionMixin:
         predictor, tested = self._predictor, self._tested_rows
         raw, hashes = [np.empty((0, predictor.n_games))], [tested.hashes[:0]]
         for batch in self._batches(X, "X", "pass X.compute()"):
-            rows = batch if predictor.prepare is None else predictor.prepare(batch)
-            raw.append(predictor.raw_of(predictor.scorer.score(rows, self.n_jobs)))
-            hashes.append(hash_rows(rows))
+            raw.append(predictor.raw_predictions(batch, self.n_jobs))
+            hashes.append(hash_rows(batch))
         found, own = np.concatenate(raw), np.concatenate(hashes)
         fitted, is_scored = np.unique(self._fitted_hashes), np.ones(own.size, dtype=bool)
         n_fitted = self._fitted_hashes.size
