@@ -118,6 +118,17 @@ def test_skipped_rows_stay_open_for_review(rows):
     assert loop.ask(5).size == 0  # each was asked twice
 
 
+def test_rows_that_were_skipped_come_back_when_no_others_are_left():
+    X, y = make_rows(60)
+    loop, asked = make_loop(X, max_error=0.01), []
+    while (rows := loop.ask(5)).size:
+        asked += rows.tolist()
+        loop.tell(rows, [None if asked.count(r) == 1 and r % 9 == 0 else y[r] for r in rows])
+    assert loop.phase == "finished"
+    assert len(asked) == 67
+    assert loop.result().labels.tolist() == y.tolist()
+
+
 def test_known_labels_train_and_are_not_asked(rows):
     X, y = rows
     known = np.where(np.arange(800) < 100, y, None)

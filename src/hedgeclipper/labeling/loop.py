@@ -174,7 +174,7 @@ class LabelingLoop:
                 loop._file = file
                 for event in events[1:]:
                     loop._apply(event)
-            except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
+            except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
                 if isinstance(error, SessionError):
                     raise
                 raise SessionError(
@@ -208,6 +208,7 @@ class LabelingLoop:
         self._again: list[int] = []
         self._n_asked = 0
         self._cache: dict[str, Any] = {}
+        self._proofs: dict[int, Proof] = {}  # by limit, since the last fit
 
     # what people do
 
@@ -319,6 +320,7 @@ class LabelingLoop:
         if self._attempt is None and not is_stale:
             self._fit = result
             self._cache.clear()
+            self._proofs.clear()
 
     def _n_between_fits(self) -> int:
         last = 0 if self._fit is None else self._fit.n_labels
@@ -339,7 +341,8 @@ class LabelingLoop:
             return "review"
         if np.sum(self._codes >= 0) < N_START and np.any(self._codes == NONE):
             return "start"
-        return "review" if self._level is None else "choose"
+        is_open = self._level is not None and bool(np.any(self._codes == NONE))
+        return "choose" if is_open else "review"
 
     @property
     def n_attempts(self) -> int:
@@ -367,7 +370,7 @@ class LabelingLoop:
             n_skipped=int(np.sum(codes == SKIPPED)),
             estimated_error=estimate,
             interval=interval,
-            error_upper=None if best is None else self.result().error_upper,
+            error_upper=None if best is None else self._claim().errors_left / self.n_rows,
             n_needs_no_review=self.n_rows - n_left,
             n_left_to_review=n_left,
             n_more_labels=more,
@@ -388,24 +391,22 @@ class LabelingLoop:
         labels = np.full(self.n_rows, None, object)
         labels[final >= 0] = self.classes[final[final >= 0]].tolist()
         order = np.argsort(-uncertainties, kind="stable")
-        n_automatic = int(np.sum(~needs_review & (codes < 0)))
-        proved = None if best is None else best.accept(codes)
-        left = 0 if proved is None else min(proved.errors_left, n_automatic)
-        claim = FileClaim(
-            n_rows=self.n_rows,
-            n_automatic=n_automatic,
-            errors_left=left,
-            max_error=self.max_error,
-            confidence_level=self.confidence_level,
-            kind="guarantee",
-            is_recorded=True,
-        )
         return LabelingResult(
             labels if np.any(final < 0) else np.array(labels.tolist()),
             codes >= 0,
             needs_review,
             order[needs_review[order]],
-            claim,
+            self._claim(),
+        )
+
+    def _claim(self) -> FileClaim:
+        codes, best = self._codes, self._best()
+        n_automatic = int(np.sum(~self._needs_review() & (codes < 0)))
+        proved = None if best is None else best.accept(codes)
+        left = 0 if proved is None else min(proved.errors_left, n_automatic)
+        level = self.confidence_level
+        return FileClaim(
+            self.n_rows, n_automatic, left, self.max_error, level, "guarantee", is_recorded=True
         )
 
     def prediction(self, row: int) -> tuple[Any, float] | None:
@@ -437,19 +438,22 @@ class LabelingLoop:
             "attempt": self._apply_attempt,
         }[event["event"]](event)
         self._cache.clear()
+        self._proofs.pop(self._limit, None)  # those of other limits are for a curve alone
 
     def _apply_label(self, event: Mapping[str, Any]) -> None:
         row, reason = self._row(event["row"]), event["reason"]
         if reason not in REASONS[1:]:
             raise SessionError(f"Row {row} has the unknown reason {reason!r}.")
-        predicted = event.get("predicted")
+        predicted, uncertainty = event.get("predicted"), event.get("uncertainty")
+        if uncertainty is not None and not 0.0 <= uncertainty <= 1.0:
+            raise SessionError(f"Row {row} has the uncertainty {uncertainty!r}.")
         mark = Mark(
             self._code(event["label"]),
             reason,
             str(event["annotator"]),
             str(event.get("note", "")),
             None if predicted is None else self._code(predicted),
-            event.get("uncertainty"),
+            uncertainty,
         )
         self._marks.add(row, mark)
         self._open.pop(row, None)
@@ -476,11 +480,16 @@ class LabelingLoop:
         order, predicted = arrays["order"], arrays["predicted"]
         if not np.array_equal(order, draw_order(self._codes, seed)):
             raise SessionError(f"The test rows of attempt {number} are not those that were drawn.")
-        if predicted.shape != (self.n_rows,) or arrays["uncertainties"].shape != (self.n_rows,):
+        uncertainties = arrays["uncertainties"]
+        if predicted.shape != (self.n_rows,) or uncertainties.shape != (self.n_rows,):
             raise SessionError(f"Attempt {number} does not have a prediction for each row.")
+        is_class = (predicted >= 0) & (predicted < self.classes.size)
+        if not is_class.all() or not np.isfinite(uncertainties).all():
+            raise SessionError(f"Attempt {number} has predictions that are none.")
         if not isinstance(n_test, int) or not 0 < n_test <= order.size:
             raise SessionError(f"Attempt {number} cannot have {n_test!r} test rows.")
-        predicted, uncertainties = predicted.astype(np.int64), arrays["uncertainties"]
+        predicted = predicted.astype(np.int64)
+        self._proofs.clear()
         self._attempts.append(
             Attempt(level, self._limit, n_test, seed, order, predicted, uncertainties)
         )
@@ -538,7 +547,7 @@ class LabelingLoop:
             "attempt": number,
             "level": self._level,
             "seed": seed,
-            "tests": self._expected_proof(self._limit).n_test,
+            "tests": min(self._expected_proof(self._limit).n_test, arrays["order"].size),
             "digest": digest_arrays(arrays),
         }
         if self._file is not None:
@@ -618,16 +627,17 @@ class LabelingLoop:
         return self._cache["curve"]
 
     def _expected_proof(self, limit: int) -> Proof:
-        """Return what is expected to be left to do, if an attempt begins now."""
+        """Return what is expected to be left to do if an attempt begins; an estimate."""
         assert self._fit is not None
         left = np.flatnonzero(self._codes == NONE)
         n_undecided = int(np.sum(self._codes < NONE))
         if self._level is None:
             return Proof(0, left.size + n_undecided)
-        errors = np.sort(self._curve()(self._fit.uncertainties[left]))
-        spread = self._curve().spread()
-        proof = expected_proof(errors, limit=limit, delta=self._level, spread=spread)
-        return Proof(proof.n_test, proof.n_review + n_undecided)
+        if limit not in self._proofs:
+            errors, spread = self._curve()(self._fit.uncertainties[left]), self._curve().spread()
+            proof = expected_proof(np.sort(errors), limit=limit, delta=self._level, spread=spread)
+            self._proofs[limit] = Proof(proof.n_test, proof.n_review + n_undecided)
+        return self._proofs[limit]
 
     def _plan(self) -> Plan | None:
         if self._fit is None:

@@ -102,7 +102,7 @@ class SessionFile:
             event = json.loads(body + "}")
             if not mark or not isinstance(event, dict):
                 raise ValueError("no check at its end")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise SessionError(
                 f"Line {number} of {self.path} cannot be read ({error}). It is damaged, or not a "
                 "session of LabelingLoop."
