@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
@@ -108,7 +109,7 @@ def test_grid_search_with_unlabeled_rows():
 def test_a_warning_names_the_line_that_called_fit(model):
     y = np.arange(40) % 2
     with pytest.warns(NoUnlabeledRowsWarning) as caught:
-        model.fit(np.column_stack([y, y, 1 - y]), y)
+        model.fit(np.column_stack([y ^ (np.arange(40) < 3), y ^ (np.arange(40) > 36), y * 0]), y)
     assert [warning.filename for warning in caught] == [__file__]
 
 
@@ -156,3 +157,22 @@ def test_a_fit_to_rows_that_change_after_the_views_were_learned_is_told():
 
     with pytest.raises(ValueError, match="The rows changed between passes"):
         HedgeClipperClassifier(n_estimators=8).fit(X[:40], X[:40, 0] > 0, X_unlabeled=batches)
+
+
+@pytest.mark.parametrize("scoring", [None, "roc_auc"])
+@pytest.mark.parametrize("form", ["none", "nan", "list", "categories", "nullable"])
+def test_labels_may_be_missing_in_any_way_in_a_cross_validation(form, scoring):
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    truth, known = np.where(X[:, 0] > 0, "a", "b"), np.arange(80) < 40
+    strings, numbers = np.where(known, truth, None), np.where(known, X[:, 0] > 0, np.nan)
+    forms = {
+        "none": strings,
+        "nan": numbers,
+        "list": strings.tolist(),
+        "categories": pd.Series(pd.Categorical(strings)),
+        "nullable": pd.Series(numbers).astype("Int64"),
+    }
+    model = HedgeClipperClassifier("trees", n_estimators=6, random_state=0)
+    split = SemiSupervisedSplit(2, random_state=0)
+    scores = cross_val_score(model, X, forms[form], cv=split, scoring=scoring, error_score="raise")
+    assert scores.min() > 0.8

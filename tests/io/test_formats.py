@@ -1,3 +1,5 @@
+import gzip
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -180,3 +182,10 @@ def test_digits_that_begin_with_0_are_strings_where_zeros_are_kept(tmp_path):
 def test_a_file_that_is_named_may_have_any_suffix_of_text(tmp_path, name):
     (tmp_path / name).write_bytes(b"a,b\n1,2\n")
     assert next(iter(as_source(tmp_path / name))).tolist() == [[1, 2]]
+
+
+def test_a_compressed_file_without_the_suffix_is_named(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(gzip.compress(b"a,b\n1,2\n"))
+    with pytest.raises(ValueError, match=r"rows\.csv is compressed.*suffix such as \.csv\.gz"):
+        as_source(path)

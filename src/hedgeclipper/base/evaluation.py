@@ -250,9 +250,9 @@ class LabeledScoreMixin(ClassifierMixin):
     def score(self, X, y, sample_weight=None):
         """Return the accuracy of ``predict`` on the labeled rows; unlabeled ones are not scored.
 
-        So ``cross_val_score(model, X, y)`` is right for a y that marks unlabeled rows. Scorers by
-        name, such as ``scoring="roc_auc"``, take every row for a labeled one: pass
-        ``cv=SemiSupervisedSplit()`` with these.
+        So ``cross_val_score(model, X, y)`` is right for a y that marks unlabeled rows by -1. Pass
+        ``cv=SemiSupervisedSplit()`` for labels that are missing in another way, and for scorers by
+        name, such as ``scoring="roc_auc"``, which take every row for a labeled one.
 
         Parameters
         ----------

@@ -179,12 +179,15 @@ def warn_of_never_predicted(
     counts = np.bincount(predictor.classes(raw), minlength=expected.size)
     is_never = (counts == 0) & (expected >= FEWEST_EXPECTED)
     never = {k: n for (k, n), is_one in zip(n_labels.items(), is_never, strict=True) if is_one}
-    for label, count in never.items():
+    if never:
+        label, count = next(iter(never.items()))
+        more = "".join(f", nor class {one!r} ({n:,})" for one, n in [*never.items()][1:])
         warn_user(
             f"Class {label!r} has {count:,} label{'s' * (count != 1)} and is predicted for none of "
-            f"{raw.shape[0]:,} unlabeled rows: it is never probable enough. If missing it is worse "
-            "than other errors, give it more weight (class_weight='balanced', or --balanced), or "
-            "tune the threshold of its probability (scikit-learn's TunedThresholdClassifierCV).",
+            f"{raw.shape[0]:,} unlabeled rows{more}: it is never probable enough. If missing it "
+            "is worse than other errors, give it more weight (class_weight='balanced', or "
+            "--balanced), or tune the threshold of its probability (scikit-learn's "
+            "TunedThresholdClassifierCV).",
             NeverPredictedWarning,
         )
     return never

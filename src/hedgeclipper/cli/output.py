@@ -254,6 +254,11 @@ def error_facts(model: Any, output: Output) -> list[tuple[str, str]]:
     output.result["certificate"] = asdict(bound)
     if bound.reason and model.confidence_level is not None:
         output.note(f"No guarantee: {bound.reason}.")
+    if None not in (bound.error, bound.baseline) and bound.error >= bound.baseline:
+        output.note(
+            "The model is no better than always predicting the most frequent class, as far as the "
+            "labels tell: label more rows, or find columns that tell more."
+        )
     return [("Error", bound.describe().removeprefix("error "))]
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -36,7 +35,7 @@ from hedgeclipper.io.formats import (
     TableFile,
     open_files,
 )
-from hedgeclipper.io.frames import index_names, positions_of
+from hedgeclipper.io.frames import did_you_mean, index_names, positions_of
 
 TABLE_SUFFIXES = ".parquet", ".csv"
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9]\d{0,14}")
@@ -114,9 +113,7 @@ class Files:
         """Raise unless there is a column of each name; ``what`` says what they are for."""
         missing = [name for name in names if name not in self.names]
         if missing:
-            by_lower = {name.lower(): name for name in self.names}
-            close = get_close_matches(missing[0].lower(), by_lower, 1)
-            guess = f"Did you mean {by_lower[close[0]]!r}? " if close else ""
+            guess = did_you_mean(missing[0], self.names)
             columns = f"column{'s' * (len(missing) > 1)} {listed(missing)}"
             raise CommandError(
                 f"{self.place} has no {columns} for {what}. It has {listed(self.names)}.",

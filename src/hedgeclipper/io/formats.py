@@ -38,6 +38,7 @@ _LEADING_ZERO = r"^\s*[-+]?0\d"
 _NUMERAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _PACKS = ("", ".gz", ".bz2", ".zst")
+_PACKED_MARKS = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")  # gzip, bz2, zstd, zip
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 # what Arrow takes a column of CSV for next if a value does not suit; else it holds strings
 _WIDER = {"null": "int64", "int64": "float64", "date32[day]": "timestamp[s]"}
@@ -254,6 +255,11 @@ class CsvFile(TableFile):
 
         Arrow would blame some line further down, or take a row of numbers for names.
         """
+        if self._start.startswith(_PACKED_MARKS):
+            raise ValueError(
+                f"{self.path} is compressed, and its name does not say so. Give it a suffix such "
+                "as .csv.gz, .csv.bz2 or .csv.zst, or unpack it."
+            )
         if b"\0" in self._start and "16" not in str(self.dialect.encoding):
             raise ValueError(f"{self.path} is not text in UTF-8; it may be UTF-16. {SAY_ENCODING}")
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -137,9 +138,10 @@ def positions_of(wanted: Sequence[str], names: Sequence[Any], place: str) -> lis
     counts = Counter(names)
     for name in wanted:
         if name not in counts:
+            guess = did_you_mean(name, names)
             raise ValueError(
-                f"{place} has no column {name!r}. It has {listed(names)}. Add the column, or name "
-                "another one."
+                f"{place} has no column {name!r}. It has {listed(names)}. {guess}Add the column, "
+                "or name another one."
             )
         if counts[name] > 1:
             raise ValueError(
@@ -147,6 +149,13 @@ def positions_of(wanted: Sequence[str], names: Sequence[Any], place: str) -> lis
                 "name."
             )
     return [positions[name] for name in wanted]
+
+
+def did_you_mean(name: str, names: Sequence[Any]) -> str:
+    """Return a question with the name that is most like the wrong one; nothing if none is."""
+    by_lower = {str(one).lower(): one for one in names}
+    close = get_close_matches(name.lower(), by_lower, 1)
+    return f"Did you mean {by_lower[close[0]]!r}? " if close else ""
 
 
 def listed(names: Sequence[Any], most: int = 10) -> str:
