@@ -24,8 +24,9 @@ from hedgeclipper.voters.voters import FittedVoters
 
 # columns are shuffled so often, and once where there are more of them than this
 N_SHUFFLES, COLUMNS_TO_REPEAT = 3, 100
-# rows are recognized if so many of those of the fit differ
-LEAST_DIFFERENT = 0.9
+# rows of the fit are recognized if so many of them differ, and if so many rows for each of them are
+# equal to one: with more, columns are coarse, and new rows are equal to rows of the fit by chance
+LEAST_DIFFERENT, MOST_EQUAL = 0.9, 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,9 +177,10 @@ class TableInspectionMixin:
         found, own = np.concatenate(raw), np.concatenate(hashes)
         fitted, is_scored = np.unique(self._fitted_hashes), np.ones(own.size, dtype=bool)
         n_fitted = self._fitted_hashes.size
+        is_seen = np.isin(own, fitted)
         are_different = fitted.size >= LEAST_DIFFERENT * n_fitted
-        if are_different and np.isin(fitted, own).sum() > 0.5 * n_fitted:
-            is_seen = np.isin(own, fitted)
+        are_few = is_seen.sum() <= MOST_EQUAL * n_fitted
+        if are_different and are_few and np.isin(fitted, own).sum() > 0.5 * n_fitted:
             places = {key: place for place, key in enumerate(tested.hashes.tolist())}
             place = np.array([places.get(key, -1) for key in own.tolist()])
             found[place >= 0] = tested.raw[place[place >= 0]]

@@ -135,3 +135,14 @@ def test_rows_of_the_fit_are_scored_by_predictions_without_their_labels(confiden
         assert model.evaluate(X, y).n_samples == 200 + tested.size
     new = model.evaluate(X[100:], y[100:])  # and no other rows are changed
     assert new.accuracy == np.mean(model.predict(X[100:]) == y[100:])
+
+
+def test_new_rows_that_are_equal_to_rows_of_the_fit_by_chance_are_scored_as_new():
+    rng = np.random.default_rng(0)
+    X = rng.integers(5, size=(3000, 3)).astype(float)  # 125 different rows
+    y = (X.sum(axis=1) > 6).astype(int) ^ (rng.random(3000) < 0.1)
+    _, first = np.unique(X, axis=0, return_index=True)
+    labeled = np.isin(np.arange(3000), first)
+    model = small().fit(X[labeled], y[labeled], X_unlabeled=X[~labeled])
+    found = model.evaluate(X[~labeled], y[~labeled])
+    assert found.accuracy == np.mean(model.predict(X[~labeled]) == y[~labeled])
