@@ -49,9 +49,10 @@ def compare_methods(options: Demo, output: Output, folder: Path = Path()) -> Non
     output.say(f"HedgeClipper with {FEW} labels: {model.certificate_.describe()}.\n")
     tested = HedgeClipperClassifier(confidence_level=0.95, **common)
     tested.fit(X[:MANY], y[:MANY], X_unlabeled=X[MANY:])
+    labels = tested.auto_label(max_error=0.05).describe().removesuffix(".")
     output.say(
         f"HedgeClipper with {MANY:,} labels, half of them held out for a guarantee: "
-        f"{tested.certificate_.describe()}.\n{tested.auto_label(max_error=0.05).describe()}.\n"
+        f"{tested.certificate_.describe()}.\n{labels}.\n"
     )
     path = write_report(
         model,
