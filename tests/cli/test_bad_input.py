@@ -232,7 +232,7 @@ def test_unlabeled_rows_with_strings_in_place_of_numbers(command):
     cancer().to_csv("rows.csv", index=False)
     cancer().assign(mean_area="large").to_csv("more.csv", index=False)
     words = ("--target", "benign", "--unlabeled", "more.csv", "--model", "m.skops")
-    said = "Column 'mean_area' of Batch 1 of X_unlabeled must hold numbers, as in the other rows"
+    said = "Column 'mean_area' of Batch 1 of X_unlabeled must hold numbers. Got type"
     fails(command, ("fit", "rows.csv", *words), DATA, said)
 
 
@@ -288,7 +288,7 @@ def test_predictions_for_strings_in_a_column_of_numbers(command, models, name):
     frame = {"numbers": cancer, "strings": flowers}[name]()
     frame.assign(**{column: "many"}).to_csv("rows.csv", index=False)
     words = ("predict", "m.skops", "rows.csv", "-o", "p.parquet", "-q")
-    fails(command, words, DATA, f"Column {column!r}", "must hold numbers, as in the")
+    fails(command, words, DATA, f"Column {column!r}", "must hold numbers")
 
 
 @pytest.mark.parametrize("name", ["numbers", "strings"])

@@ -212,8 +212,8 @@ def numbers_of(column: Any, place: str, *, strings: bool = False) -> np.ndarray:
             return np.where(missing, np.nan, values).astype(np.float64)
     if values.dtype.kind not in "biuf":
         raise TypeError(
-            f"{place} must hold numbers, as in the other rows. Got type {_type(column)}. Write "
-            "numbers there, leave the places empty, or leave the column out of all rows."
+            f"{place} must hold numbers. Got type {_type(column)}. Encode it as numbers in all "
+            "rows, or leave it out of all of them."
         )
     return values
 
