@@ -10,7 +10,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from hedgeclipper.io.atomic import NotWrittenError
 from hedgeclipper.labeling import LabelingLoop, SessionError
-from hedgeclipper.labeling.session import SessionFile, _chained
+from hedgeclipper.labeling.marks import NONE
+from hedgeclipper.labeling.session import SessionFile, _chained, read_session
 from tests.labeling.conftest import make_loop, make_rows, run
 
 X, Y = make_rows()
@@ -63,6 +64,39 @@ def test_interrupted_runs_prove_the_same_rows(path):
     assert np.array_equal(first.order, whole._attempts[0].order)
     assert np.array_equal(first.predicted, whole._attempts[0].predicted)
     assert loop.result().error_upper <= 0.05
+
+
+def test_read_session_tells_which_labels_were_drawn_to_test(path):
+    loop = run(make_loop(X, session=path, target="answer"), Y, until="review")
+    test_rows = loop._attempts[-1].order[: loop._attempts[-1].n_test]
+    loop.tell(loop.ask(3), ["yes", "no", None])
+    loop.undo(int(test_rows[2]))
+    loop.tell(int(test_rows[0]), "yes", annotator="ann")
+    loop.tell(int(test_rows[0]), "no", annotator="bob")
+    session = read_session(path)  # also while the loop has it open
+    assert np.array_equal(session.rows, np.flatnonzero(loop._codes != NONE))
+    assert np.array_equal(session.rows[session.tests], np.sort(np.delete(test_rows, 2)))
+    assert np.array_equal(session.sample.rows, test_rows)
+    assert np.array_equal(session.sample.pool, loop._attempts[-1].pool)
+    session.sample.check(X)
+    is_class = loop._codes[session.rows] >= 0
+    expected = loop.result().labels[session.rows[is_class]]
+    assert np.array_equal(session.labels[is_class], expected)
+    assert not any(session.labels[~is_class])
+    assert np.sum(~is_class) == 2
+    assert set(session.reasons[session.tests]) == {"test"}
+    assert session.target == "answer"
+    assert session.n_rows == len(X)
+    loop.close()
+
+
+def test_read_session_refuses_what_is_no_session(path):
+    make_loop(X, session=path).close()
+    rewritten(path, lambda events: [{**events[0], "version": 99}])
+    with pytest.raises(SessionError, match="version 99"):
+        read_session(path)
+    with pytest.raises(FileNotFoundError):
+        read_session(path.with_name("none"))
 
 
 def test_every_torn_end_is_a_whole_session_before(path, tmp_path):

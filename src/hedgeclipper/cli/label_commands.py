@@ -156,6 +156,7 @@ def open_loop(table: LabelTable, options: LabelRows, output: Output) -> Labeling
         y=table.y,
         random_state=options.seed,
         session=table.session,
+        target=table.target,
     )
 
 

@@ -32,6 +32,7 @@ from hedgeclipper.labeling.session import (
     VERSION,
     SessionError,
     SessionFile,
+    check_start,
     digest_arrays,
     read_arrays,
     write_arrays,
@@ -80,6 +81,8 @@ class LabelingLoop:
         Seed of all draws.
     session : str or Path, default=None
         A file to write all labels to; it must not exist yet. None: nothing is written.
+    target : str, default=""
+        Name of what is labeled, for who reads the session file.
 
     Examples
     --------
@@ -106,6 +109,7 @@ class LabelingLoop:
         y: Any = None,
         random_state: int = 0,
         session: str | Path | None = None,
+        target: str = "",
     ) -> None:
         if isinstance(max_error, Mapping):
             raise TypeError("max_error must be one number here. Got limits of classes.")
@@ -122,6 +126,7 @@ class LabelingLoop:
             "version": VERSION,
             "rows": n_rows,
             "digest": digest,
+            "target": str(target),
             "classes": names.tolist(),
             "max_error": check_max_error(max_error),
             "confidence_level": float(confidence_level),
@@ -157,11 +162,7 @@ class LabelingLoop:
         file, events, note = SessionFile.open(path)
         try:
             start = events[0]
-            if start.get("event") != "session" or start.get("version") != VERSION:
-                raise SessionError(
-                    f"{path} is not a session of this version: its first line has version "
-                    f"{start.get('version')!r}, and {VERSION} is known here."
-                )
+            check_start(path, start)
             X, n_rows, digest = _check_rows(X, model)
             if (n_rows, digest) != (start.get("rows"), start.get("digest")):
                 raise SessionError(

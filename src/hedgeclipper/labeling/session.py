@@ -16,6 +16,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,9 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from hedgeclipper.bounds.random_sample import Sample, draw_sample
 from hedgeclipper.io.atomic import NotWrittenError, atomic_path, check_output, naming_output
+from hedgeclipper.labeling.marks import NONE, SKIPPED, Mark, Marks
 
 VERSION = 1
 _MARK = ',"check":"'
@@ -31,6 +34,135 @@ _MARK = ',"check":"'
 
 class SessionError(ValueError):
     """A session file that cannot be continued: damaged, changed, of other rows, or in use."""
+
+
+@dataclass(frozen=True, eq=False)
+class Session:
+    """The labels of a session file; made by `read_session`.
+
+    Parameters
+    ----------
+    rows : ndarray of int of shape (n_labels,)
+        Rows that somebody has labeled or skipped, and those with a known label, in ascending order.
+    labels : ndarray of object of shape (n_labels,)
+        Their labels; None where nobody could tell, or where people differ and nobody settled it.
+    reasons : ndarray of str of shape (n_labels,)
+        Why they were asked for: "known", "start", "chosen", "test" or "review".
+    tests : ndarray of bool of shape (n_labels,)
+        Which of them test the predictions of the last attempt to prove: they were drawn at random
+        from the rows that had no label when it began.
+    sample : Sample or None
+        The record of that draw, with the test rows that have no label yet; None before it.
+    classes : list
+        All labels that a row can have.
+    n_rows : int
+        Rows of the file.
+    digest : str
+        By which the rows of the file are recognized, in their order (`digests.digest_in_order`).
+    target : str
+        Name of what is labeled; "" if the session was begun without one.
+    max_error, confidence_level : float
+        What was asked for when the session began.
+    """
+
+    rows: np.ndarray
+    labels: np.ndarray
+    reasons: np.ndarray
+    tests: np.ndarray
+    sample: Sample | None
+    classes: list[Any]
+    n_rows: int
+    digest: str
+    target: str
+    max_error: float
+    confidence_level: float
+
+
+def read_session(path: str | Path) -> Session:
+    """Return the labels of a session file, and which of them were drawn at random to test.
+
+    Nothing is written, also if the last line was torn: its label was never confirmed.
+
+    Parameters
+    ----------
+    path : str or Path
+        The session file.
+
+    Returns
+    -------
+    Session
+        Rows, labels, and what is recorded of them.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from hedgeclipper import LabelingLoop
+    >>> folder = TemporaryDirectory()
+    >>> path = Path(folder.name) / "rows.session.jsonl"
+    >>> loop = LabelingLoop(np.eye(100), classes=["no", "yes"], session=path)
+    >>> loop.tell([3, 1], ["yes", None])
+    >>> session = read_session(path)
+    >>> session.rows, session.labels, session.reasons
+    (array([1, 3]), array([None, 'yes'], dtype=object), array(['start', 'start'], dtype='<U5'))
+    >>> loop.close()
+    >>> folder.cleanup()
+    """
+    path = Path(path)
+    events, _, _ = _parsed(path, path.read_bytes())
+    check_start(path, events[0])
+    try:
+        return _replayed(events)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise SessionError(
+            f"A line of {path} cannot be followed ({error!r}). The file is damaged, or was changed."
+        ) from error
+
+
+def _replayed(events: list[dict[str, Any]]) -> Session:
+    start, sample = events[0], None
+    n_rows, classes = start["rows"], start["classes"]
+    code_of = {None: SKIPPED, **{name: code for code, name in enumerate(classes)}}
+    marks = Marks(n_rows)
+    for row, label in zip(*start["known"], strict=True):
+        marks.add(row, Mark(code_of[label], "known"))
+    for event in events[1:]:
+        if event["event"] == "label":
+            mark = Mark(code_of[event["label"]], event["reason"], event["annotator"])
+            marks.add(event["row"], mark)
+        elif event["event"] == "undo":
+            marks.undo(event["row"])
+        else:
+            drawn = draw_sample(
+                n_rows, event["tests"], seed=event["seed"], excluded=marks.codes != NONE
+            )
+            sample = replace(drawn, digest=start["digest"])
+    rows = np.flatnonzero(marks.codes != NONE)
+    labels = np.full(rows.size, None, object)
+    is_class = marks.codes[rows] >= 0
+    labels[is_class] = [classes[code] for code in marks.codes[rows[is_class]]]
+    reasons = [marks.of(row)[0].reason for row in rows.tolist()]
+    return Session(
+        rows,
+        labels,
+        np.array(reasons, dtype=str),
+        np.isin(rows, [] if sample is None else sample.rows),
+        sample,
+        classes,
+        n_rows,
+        start["digest"],
+        start.get("target", ""),
+        start["max_error"],
+        start["confidence_level"],
+    )
+
+
+def check_start(path: str | Path, start: Mapping[str, Any]) -> None:
+    """Raise unless a session of this version begins with such a line."""
+    if start.get("event") != "session" or start.get("version") != VERSION:
+        raise SessionError(
+            f"{path} is not a session of this version: its first line has version "
+            f"{start.get('version')!r}, and {VERSION} is known here."
+        )
 
 
 class SessionFile:
@@ -83,38 +215,14 @@ class SessionFile:
         with os.fdopen(os.dup(self._handle), "rb") as file:
             file.seek(0)
             content = file.read()
-        whole = content[: content.rfind(b"\n") + 1]
-        events = [self._parse(number, line) for number, line in enumerate(whole.splitlines(), 1)]
-        if not events:
-            raise SessionError(f"{self.path} holds no session: it has no whole line. Start anew.")
-        if len(whole) == len(content):
+        events, self._check, n_bytes = _parsed(self.path, content)
+        if n_bytes == len(content):
             return events, ""
-        os.ftruncate(self._handle, len(whole))
+        os.ftruncate(self._handle, n_bytes)
         return events, (
             f"The last line of {self.path.name} was not written to its end, and is dropped: its "
             "label was not saved yet."
         )
-
-    def _parse(self, number: int, line: bytes) -> dict[str, Any]:
-        try:
-            text = line.decode()
-            body, mark, check = text.rpartition(_MARK)
-            event = json.loads(body + "}")
-            if not mark or not isinstance(event, dict):
-                raise ValueError("no check at its end")
-        except (ValueError, RecursionError) as error:
-            raise SessionError(
-                f"Line {number} of {self.path} cannot be read ({error}). It is damaged, or not a "
-                "session of LabelingLoop."
-            ) from None
-        self._check = _chained(self._check, body)
-        if check != f'{self._check}"}}':
-            raise SessionError(
-                f"Line {number} of {self.path} is not as it was written, or a line before it is "
-                "missing. Nothing can be proved with a session that was changed: use a copy of the "
-                "file as it was."
-            )
-        return event
 
     def append(self, events: Sequence[Mapping[str, Any]]) -> None:
         """Write lines, and return when they are on disk; none of them if the disk is full."""
@@ -143,6 +251,33 @@ class SessionFile:
     def arrays_path(self, attempt: int) -> Path:
         """Return where the arrays of an attempt are."""
         return self.path.with_name(f"{self.path.name}.attempt{attempt}.npz")
+
+
+def _parsed(path: Path, content: bytes) -> tuple[list[dict[str, Any]], str, int]:
+    """Return the whole lines of a file, the check of the last one, and how many bytes they have."""
+    whole, check, events = content[: content.rfind(b"\n") + 1], "", []
+    for number, line in enumerate(whole.splitlines(), 1):
+        try:
+            body, mark, found = line.decode().rpartition(_MARK)
+            event = json.loads(body + "}")
+            if not mark or not isinstance(event, dict):
+                raise ValueError("no check at its end")
+        except (ValueError, RecursionError) as error:
+            raise SessionError(
+                f"Line {number} of {path} cannot be read ({error}). It is damaged, or not a "
+                "session of LabelingLoop."
+            ) from None
+        check = _chained(check, body)
+        if found != f'{check}"}}':
+            raise SessionError(
+                f"Line {number} of {path} is not as it was written, or a line before it is "
+                "missing. Nothing can be proved with a session that was changed: use a copy of the "
+                "file as it was."
+            )
+        events.append(event)
+    if not events:
+        raise SessionError(f"{path} holds no session: it has no whole line. Start anew.")
+    return events, check, len(whole)
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
