@@ -79,11 +79,8 @@ def auc(y, scores):
 
 # scikit-learn's own checks.
 
-BOTH = "a row of weight 2 is not drawn for a tree, or put into a fold, as two rows are"
 EXPECTED = {
     "check_classifiers_classes": "labels -1 and 1 without X_unlabeled: -1 marks unlabeled rows",
-    "check_sample_weight_equivalence_on_dense_data": BOTH,
-    "check_sample_weight_equivalence_on_sparse_data": BOTH,
 }
 
 
@@ -368,17 +365,6 @@ def test_voters_may_pick_columns_by_name_and_learn_from_unlabeled_rows(options):
     assert model.voter_names_.tolist() == ["all", "numbers", "fitted"]
     assert model.feature_names_in_.tolist() == list(MIXED.columns)
     np.testing.assert_array_equal(model.transduction_, model.predict(MIXED[U]))
-
-
-@pytest.mark.parametrize("kind", ["trees", "own"])
-def test_sample_weights(kind):
-    weights = np.where(X[L, 0] > 0, 3.0, 1.0)
-    model, again, plain = (new(kind).fit(X[L], Y[L], X[U], w) for w in (weights, 2 * weights, None))
-    assert not np.array_equal(model.decision_function(X), plain.decision_function(X))
-    np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), rtol=1e-6)
-    none = new(kind).fit(X[:300], Y[:300], X[U], sample_weight=np.arange(300) < 200)
-    ones = new(kind).fit(X[L], Y[L], X[U], sample_weight=np.ones(200))
-    assert_same(none, ones)
 
 
 def test_unlabeled_rows_in_a_pipeline_are_transformed():

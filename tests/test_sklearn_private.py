@@ -58,12 +58,6 @@ def test_rows_are_taken():
     assert frame.index.tolist() == [3]
 
 
-def test_weights_are_checked():
-    assert private._check_sample_weight(None, X).tolist() == [1.0] * 20
-    with pytest.raises(ValueError, match=r"[Nn]egative"):
-        private._check_sample_weight(-np.ones(20), X, ensure_non_negative=True)
-
-
 def test_what_is_fitted_is_known():
     assert not private._is_fitted(LogisticRegression())
     assert private._is_fitted(LogisticRegression().fit(X, Y))

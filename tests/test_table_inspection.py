@@ -146,7 +146,7 @@ def test_tested_rows_are_predicted_by_weights_from_the_other_folds(own):
     y, found = own.tested_probabilities()
     np.testing.assert_array_equal(y, Y[:150])
     scores = scores_by_game(
-        own._voters.labeled, own._predictor.scorer.score(X[150:]).astype(float), Y[:150], None, [1]
+        own._voters.labeled, own._predictor.scorer.score(X[150:]).astype(float), Y[:150], [1]
     )
     for test, votes, _ in weigh_by_folds(scores, np.empty(0)):
         theirs = expit(votes[0].log_odds(scores[0].labeled[test]))

@@ -38,12 +38,11 @@ SCORES = RNG.random(500)
 NO_TREES = np.empty(0)
 
 
-def votes_of(labeled, is_positive, unlabeled=None, weights=None):
+def votes_of(labeled, is_positive, unlabeled=None):
     labeled = np.asarray(labeled, dtype=float)
     return VoterScores(
         labeled,
         np.asarray(is_positive, dtype=bool),
-        np.ones(len(labeled)) if weights is None else np.asarray(weights, dtype=float),
         labeled if unlabeled is None else unlabeled,
     )
 
@@ -135,16 +134,12 @@ def test_b_of_ranks_is_the_area_under_the_curve_less_one_half():
     assert b == pytest.approx([5 / 6 - 1 / 2])
 
 
-def test_b_depends_on_weights_as_on_rows_and_not_on_the_class_prior():
+def test_b_does_not_depend_on_the_class_prior():
     is_positive, votes = noisy_votes(200, 1.0)
     plain, _ = balanced_correlations(votes_of(votes, is_positive))
     rare = np.r_[np.flatnonzero(~is_positive), np.repeat(np.flatnonzero(is_positive), 9)]
     more, _ = balanced_correlations(votes_of(votes[rare], is_positive[rare]))
     assert more == pytest.approx(plain)
-    weights, twice = np.where(np.arange(200) < 10, 2, 1), np.r_[0:200, 0:10]
-    ours, _ = balanced_correlations(votes_of(votes, is_positive, weights=weights))
-    theirs, _ = balanced_correlations(votes_of(votes[twice], is_positive[twice]))
-    assert ours == pytest.approx(theirs)
 
 
 def test_the_standard_error_is_that_of_repeated_draws():
@@ -263,12 +258,11 @@ def labels_for(probabilities, seed=1):
 def test_the_line_is_the_most_probable_one(n_labels):
     """Against a general minimizer of the same loss, in other variables."""
     scores, is_positive = SCORE[:n_labels], labels_for(expit(2 * SCORE - 1))[:n_labels]
-    weights = np.random.default_rng(2).uniform(0.5, 2.0, n_labels)
-    ours = fit_line(scores, is_positive, weights, -0.5)
+    ours = fit_line(scores, is_positive, -0.5)
 
     def loss(line):
         z = line[0] * scores + line[1]
-        fits = np.log1p(np.exp(-np.where(is_positive, z, -z))) @ weights / weights.mean()
+        fits = np.log1p(np.exp(-np.where(is_positive, z, -z))).sum()
         return fits + np.log(line[0]) ** 2 / (2 * 0.5**2) + (line[1] + 0.5) ** 2 / (2 * 2.0**2)
 
     theirs = minimize(loss, [1.0, 0.0], bounds=[(1e-6, None), (None, None)], tol=1e-12).x
@@ -277,24 +271,16 @@ def test_the_line_is_the_most_probable_one(n_labels):
 
 def test_few_labels_leave_the_line_where_it_is_and_many_move_it():
     is_positive = labels_for(expit(3 * SCORE - 1))
-    slope, intercept = fit_line(SCORE[:5], is_positive[:5], np.ones(5), 0.0)
+    slope, intercept = fit_line(SCORE[:5], is_positive[:5], 0.0)
     assert 0.7 < slope < 1.7
     assert abs(intercept) < 1.5
-    many = fit_line(SCORE, is_positive, np.ones(5_000), 0.0)
+    many = fit_line(SCORE, is_positive, 0.0)
     np.testing.assert_allclose(many, [3.0, -1.0], atol=0.25)
 
 
 def test_the_slope_is_positive_even_if_labels_contradict_it():
-    slope, _ = fit_line(SCORE, labels_for(expit(-3 * SCORE)), np.ones(5_000), 0.0)
+    slope, _ = fit_line(SCORE, labels_for(expit(-3 * SCORE)), 0.0)
     assert 0 < slope < 0.1
-
-
-def test_the_size_of_weights_does_not_matter_but_their_proportions_do():
-    is_positive = labels_for(expit(SCORE))[:50]
-    plain, double = (fit_line(SCORE[:50], is_positive, np.full(50, w), 0.0) for w in (1.0, 2.0))
-    np.testing.assert_allclose(double, plain, rtol=1e-6)
-    uneven = fit_line(SCORE[:50], is_positive, np.where(is_positive, 3.0, 1.0), 0.0)
-    assert uneven[1] > plain[1] + 0.3
 
 
 def test_a_score_is_the_mean_of_log_odds_and_of_the_vote_in_their_units():
@@ -322,15 +308,14 @@ def test_scores_are_of_rows_that_all_voters_have_scored():
     labeled = RNG.random((4, 2, 3))
     labeled[1, 0, 0] = np.nan
     unlabeled, codes = RNG.random((5, 2, 3)), np.array([0, 1, 1, 2])
-    found = scores_by_game(labeled, unlabeled, codes, np.arange(1.0, 5.0), [0, 1, 2])
+    found = scores_by_game(labeled, unlabeled, codes, [0, 1, 2])
     for k, own in enumerate(found):
         np.testing.assert_array_equal(own.labeled, labeled[[0, 2, 3], :, k])
         np.testing.assert_array_equal(own.unlabeled, unlabeled[:, :, k])
         np.testing.assert_array_equal(own.is_positive, codes[[0, 2, 3]] == k)
-        np.testing.assert_array_equal(own.weights, [1, 3, 4])
     labeled[3, 1, 2] = np.nan
     with pytest.warns(NoHeldOutRowsWarning, match="Some class has no held-out row"):
-        scores_by_game(labeled, unlabeled, codes, None, [0, 1, 2])
+        scores_by_game(labeled, unlabeled, codes, [0, 1, 2])
 
 
 def test_voters_are_weighed_on_their_votes_beside_trees():

@@ -39,7 +39,6 @@ from hedgeclipper.bounds.certificate import USED_LABELS
 from hedgeclipper.bounds.random_sample import Sample
 from hedgeclipper.bounds.tested_predictions import (
     SHIFTED_LABELS,
-    WEIGHTED_LABELS,
     HeldOutLabels,
     TestedPredictions,
     differ_in_rank,
@@ -106,18 +105,16 @@ class HedgeClipperClassifier(
     confidence_level : float or None, default=None
         A number such as 0.95 asks for a guarantee: some labels are held out, have no part in the
         fit, and test its predictions. The bound on the error holds with this probability, if the
-        labeled rows are a simple random sample of all rows and have no weights. If None, no labels
-        are held out, and the error is an estimate.
+        labeled rows are a simple random sample of all rows. If None, no labels are held out, and
+        the error is an estimate.
     holdout : float or None, default=None
         Fraction of the labels to hold out; only with a ``confidence_level``. None is half of them,
         at most 2,000, or a little more where that allows to prove an error of 5% or 1%.
-    class_weight : "balanced", dict, matrix of shape (n_classes, n_classes) or None, default=None
+    class_weight : "balanced", dict or None, default=None
         What errors cost, for ``predict`` alone: it returns the class of lowest expected cost, by
         the same calibrated probabilities. "balanced" weighs errors on rows of a class by one over
         its frequency among the labels, so that rare classes are found; a dictionary has a weight
-        for each class (1 for others); a matrix has the cost of predicting the class of the column
-        for a row of the class of the row, in the order of ``classes_``. If None, all errors cost
-        the same.
+        for each class (1 for others). If None, all errors cost the same.
     keep : list of str or None, default=None
         Names of columns to use although they seem to be made of the labels ("x0" is the first one
         if there are no names). Others that do are refused: columns with one value for each class,
@@ -182,7 +179,7 @@ class HedgeClipperClassifier(
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
-        "class_weight": [StrOptions({"balanced"}), dict, "array-like", None],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
         "keep": [list, tuple, None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -232,7 +229,7 @@ class HedgeClipperClassifier(
             return self._set_params("estimators", **params)
         return super().set_params(**params)
 
-    def fit(self, X, y, X_unlabeled=None, sample_weight=None, *, sample=None):
+    def fit(self, X, y, X_unlabeled=None, *, sample=None):
         """Fit the voters to the labeled rows, and weigh them with the help of the unlabeled ones.
 
         Parameters
@@ -249,8 +246,6 @@ class HedgeClipperClassifier(
             be iterated over again, or a function that returns a fresh iterable. Files are Parquet
             or CSV: a path, a folder, a glob or a list, read in batches. In a pipeline, pass it with
             the name of the step, as ``model__X_unlabeled``; steps before do not transform it.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the labeled rows.
         sample : Sample, optional
             The record of `draw_sample`, if labels are of rows that it has drawn from X: then X are
             all rows of the file, in memory and in its order. Labels of these rows are known to be
@@ -269,15 +264,15 @@ class HedgeClipperClassifier(
         if not isinstance(self.estimators, str):
             self._validate_names([name for name, _ in self.estimators])
         if sample is not None:
-            check_sampled_rows(sample, X, y, X_unlabeled, sample_weight)
-        given, rows = self._read(X, y, X_unlabeled, sample_weight, plan)
+            check_sampled_rows(sample, X, y, X_unlabeled)
+        given, rows = self._read(X, y, X_unlabeled, plan)
         rows, draw, held = self._hold_out_labels(rows, sample)
         codes = self._store_classes(rows.y_labeled)
         random_state = self._random_state
         # by a copy of the generator, so that the same trees are grown whatever rows are drawn from
         some = self._draw(rows, ROWS_FOR_VIEWS, deepcopy(random_state))
         self._look_at_columns(rows.X_labeled, codes, some)
-        labeled = LabeledRows(rows.X_labeled, codes, self.classes_, rows.weight_labeled, some)
+        labeled = LabeledRows(rows.X_labeled, codes, self.classes_, some)
         self._grown_from = labeled, deepcopy(random_state)
         self._fitted_hashes = hash_rows(labeled.X)
         voters = fit_voters(
@@ -298,9 +293,7 @@ class HedgeClipperClassifier(
             with_digest=held is not None,
         )
         sample = unlabeled.sample if rows.has_unlabeled else self._reuse(voters, unlabeled)
-        scores = scores_by_game(
-            voters.labeled, sample.astype(float), codes, rows.weight_labeled, self._games()
-        )
+        scores = scores_by_game(voters.labeled, sample.astype(float), codes, self._games())
         weighed = [weigh(own, voters.tree_sizes) for own in scores]
         self._store(voters, weighed)
         raw = self._store_labels(given, held, unlabeled)
@@ -331,7 +324,7 @@ class HedgeClipperClassifier(
         return tags
 
     def _read(
-        self, X: Any, y: Any, X_unlabeled: Any, sample_weight: Any, plan: list[tuple[str, Any]]
+        self, X: Any, y: Any, X_unlabeled: Any, plan: list[tuple[str, Any]]
     ) -> tuple[SemiSupervisedRows, SemiSupervisedRows]:
         """Return rows as given, and as voters learn from them.
 
@@ -344,16 +337,15 @@ class HedgeClipperClassifier(
         if all(not isinstance(one, str) for _, one in plan):
             columns = list(as_frame(X).columns) if has_names else None
             reader = RowReader({"dtype": "float64"}, frame_columns=columns)
-            given = self._check_rows(X, y, X_unlabeled, sample_weight, reader)
-            return given, given.drop_zero_weight()
+            given = self._check_rows(X, y, X_unlabeled, reader)
+            return given, given
         encodes = False
         if has_names or (isinstance(y, str) and is_batched(X)):
             encodes = needs_encoding(X, None, y if isinstance(y, str) else None)
             encodes = encodes or needs_encoding(X_unlabeled, frame_names(X))
         reader = RowReader({}, encodes=encodes)
-        given = self._check_rows(X, y, X_unlabeled, sample_weight, reader)
-        rows = given.drop_zero_weight()
-        return given, self._encode_columns(rows) if encodes else rows
+        given = self._check_rows(X, y, X_unlabeled, reader)
+        return given, self._encode_columns(given) if encodes else given
 
     def _encode_columns(self, rows: SemiSupervisedRows) -> SemiSupervisedRows:
         """Return rows as numbers; the reader makes such rows of others from now on.
@@ -434,7 +426,7 @@ class HedgeClipperClassifier(
         is_unlabeled = np.ones(unlabeled.n_rows, dtype=bool)
         if held is not None and given.has_unlabeled:
             is_unlabeled[held.positions_in(unlabeled.n_rows)] = False
-        self.n_labeled_ = given.drop_zero_weight().y_labeled.size
+        self.n_labeled_ = given.y_labeled.size
         self.n_unlabeled_ = int(is_unlabeled.sum()) if given.has_unlabeled else 0
         if unlabeled.of_all is None:
             self._labels = None
@@ -461,9 +453,7 @@ class HedgeClipperClassifier(
         self._tested_rows = TestedRows(held.y, tested, hash_rows(held.X))
         own, others = predictor.uncertainties(tested), predictor.uncertainties(raw)
         caveat = ""
-        if given.weight_labeled is not None:
-            caveat = WEIGHTED_LABELS
-        elif not draw.is_recorded and (
+        if not draw.is_recorded and (
             self.shift_score_ > SHIFT_THRESHOLD
             or differ_in_rank(tested, raw)
             or differ_in_rank(own, others)
@@ -475,7 +465,7 @@ class HedgeClipperClassifier(
             predicted,
             own,
             unlabeled=(self._classes_of(raw), others),
-            labels=given.drop_zero_weight().y_labeled,
+            labels=given.y_labeled,
             draw=draw,
             n_unlabeled=self.n_unlabeled_,
             caveat=caveat,
@@ -521,7 +511,7 @@ class HedgeClipperClassifier(
             predicted,
             scaled,
             unlabeled=(self._classes_of(raw), predictor.uncertainties(raw)),
-            labels=given.drop_zero_weight().y_labeled,
+            labels=given.y_labeled,
             draw=draw,
             n_unlabeled=self.n_unlabeled_,
             own_uncertainties=own,

@@ -11,4 +11,4 @@ from sklearn.tree._tree import Tree
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.validation import _check_sample_weight, _is_fitted
+from sklearn.utils.validation import _is_fitted

@@ -249,7 +249,6 @@ class TableInspectionMixin:
             control = fit_trees(
                 rows.X,
                 rows.codes,
-                rows.weights,
                 self._games(),
                 None,
                 n_trees=self.n_estimators,

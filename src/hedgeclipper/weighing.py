@@ -198,12 +198,11 @@ def make_votes(scales: Sequence[Scale], scores: np.ndarray) -> np.ndarray:
 class VoterScores:
     """Votes for one class against the rest, or scores: a column for each voter.
 
-    Those of labeled rows are made without the row's own label; ``weights`` are of these rows.
+    Those of labeled rows are made without the row's own label.
     """
 
     labeled: np.ndarray
     is_positive: np.ndarray
-    weights: np.ndarray
     unlabeled: np.ndarray
 
     @property
@@ -257,7 +256,6 @@ def scores_by_game(
     labeled: np.ndarray,
     unlabeled: np.ndarray,
     codes: np.ndarray,
-    weights: np.ndarray | None,
     games: Sequence[int],
 ) -> list[VoterScores]:
     """Return the scores for each class against the rest; warn if a class has no labeled ones.
@@ -270,16 +268,13 @@ def scores_by_game(
         warn_user(
             "Some class has no held-out row to score the voters on, since each of its labels is "
             "needed to fit them: labels have no part in the weights of its game. Label at least "
-            "two rows of each class, or make sample weights less unequal: rows of large weight are "
-            "in the bootstrap sample of every tree.",
+            "two rows of each class.",
             NoHeldOutRowsWarning,
         )
-    weights = np.ones(codes.size) if weights is None else weights
     return [
         VoterScores(
             labeled=labeled[known, :, column],
             is_positive=codes[known] == code,
-            weights=weights[known],
             unlabeled=unlabeled[:, :, column],
         )
         for column, code in enumerate(games)
@@ -317,7 +312,7 @@ def weigh(scores: VoterScores, tree_sizes: np.ndarray) -> WeighedVoters:
     line = 1.0, calibration.center
     if scores.n_rare >= 2:  # who scores the only label of a class has seen none of the class
         centered = calibration.log_odds(*readings[0])
-        line = fit_line(centered, scores.is_positive, scores.weights, calibration.center)
+        line = fit_line(centered, scores.is_positive, calibration.center)
     vote = WeightedVote(scales, weights, replace(calibration, slope=line[0], intercept=line[1]))
     return WeighedVoters(vote, b, errors, anchor, game, votes)
 
@@ -340,7 +335,7 @@ def weigh_by_folds(
         train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         votes = []
         for game, own in enumerate(scores):
-            known = own.labeled[train], own.is_positive[train], own.weights[train]
+            known = own.labeled[train], own.is_positive[train]
             votes.append(weigh(VoterScores(*known, unlabeled[:, :, game]), tree_sizes).vote)
         yield test, votes, unlabeled
 
@@ -385,14 +380,11 @@ def balanced_correlations(votes: VoterScores) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(n_voters), np.ones(n_voters)
     b, variance, usual = np.zeros(n_voters), np.zeros(n_voters), votes.unlabeled.var(axis=0)
     for own, sign in ((votes.is_positive, 1.0), (~votes.is_positive, -1.0)):
-        weights = votes.weights[own] / votes.weights[own].sum()
         products = sign * votes.labeled[own]
-        mean = weights @ products
-        n_effective = 1.0 / np.sum(weights**2)
-        squares = n_effective * (weights @ (products - mean) ** 2) + PRIOR_ROWS * usual
-        spread = squares / (max(n_effective - 1.0, 0.0) + PRIOR_ROWS)
+        n_own, mean = len(products), products.mean(axis=0)
+        squares = ((products - mean) ** 2).sum(axis=0) + PRIOR_ROWS * usual
         b += mean / 2.0
-        variance += spread / n_effective / 4.0
+        variance += squares / (n_own - 1.0 + PRIOR_ROWS) / n_own / 4.0
     return b, np.sqrt(variance)
 
 
@@ -426,9 +418,9 @@ def _sampling_correction(votes: VoterScores, game: GameSolution) -> np.ndarray:
     Both classes of the labeled rows count the same. The more labels there are for each voter, the
     more of the difference counts.
     """
-    balanced = np.zeros_like(votes.weights)
+    balanced = np.zeros(votes.is_positive.size)
     for own in (votes.is_positive, ~votes.is_positive):
-        balanced[own] = 0.5 * votes.weights[own] / max(votes.weights[own].sum(), TINY)
+        balanced[own] = 0.5 / max(own.sum(), 1)
     link, theta = game.loss.link, game.weights
     on_unlabeled = link(votes.unlabeled @ theta) @ votes.unlabeled / len(votes.unlabeled)
     on_labeled = (balanced * link(votes.labeled @ theta)) @ votes.labeled / (balanced.sum() or 1.0)
@@ -437,27 +429,24 @@ def _sampling_correction(votes: VoterScores, game: GameSolution) -> np.ndarray:
     return counting * (on_unlabeled - on_labeled)
 
 
-def fit_line(
-    scores: np.ndarray, is_positive: np.ndarray, weights: np.ndarray, center: float
-) -> tuple[float, float]:
+def fit_line(scores: np.ndarray, is_positive: np.ndarray, center: float) -> tuple[float, float]:
     """Return slope and intercept of log-odds, the most probable ones after the labels are seen.
 
     Before, the logarithm of the slope is normal around 0, and the intercept around ``center``. In
     place of the Hessian is that of a line, which is positive definite.
     """
-    weights = weights * weights.size / weights.sum()
     y, prior = is_positive.astype(float), np.array([0.0, center])
     precision = 1.0 / np.array([SLOPE_SPREAD, INTERCEPT_SPREAD]) ** 2
 
     def loss(line: np.ndarray) -> tuple[float, Callable[[], tuple[np.ndarray, np.ndarray]]]:
         columns = np.column_stack([np.exp(line[0]) * scores, np.ones_like(scores)])
         z = columns[:, 0] + line[1]
-        fit = weights @ (np.logaddexp(0.0, z) - y * z)
+        fit = np.sum(np.logaddexp(0.0, z) - y * z)
 
         def derivatives() -> tuple[np.ndarray, np.ndarray]:
             p = expit(z)
-            gradient = columns.T @ (weights * (p - y)) + precision * (line - prior)
-            return gradient, (columns.T * (weights * p * (1.0 - p))) @ columns + np.diag(precision)
+            gradient = columns.T @ (p - y) + precision * (line - prior)
+            return gradient, (columns.T * (p * (1.0 - p))) @ columns + np.diag(precision)
 
         return float(fit + 0.5 * precision @ (line - prior) ** 2), derivatives
 

@@ -267,7 +267,7 @@ def test_classifiers_get_the_frames(frame_of):
 class Towns(LogisticRegression):
     column = "gaps"
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y):
         self.seen_ = X
         return super().fit(self._codes(X), y)
 

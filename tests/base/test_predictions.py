@@ -22,7 +22,6 @@ X, SIX = make_classification(
 )
 TWO = (SIX == 0).astype(int)  # 1 is the frequent class
 L, U = slice(0, 150), slice(150, 900)
-MATRIX = np.array([[0.0, 1.0, 2.0], [5.0, 0.0, 1.0], [3.0, 4.0, 0.0]])
 KINDS = ["trees", "own"]
 OWN = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
 
@@ -59,29 +58,21 @@ def test_two_classes_have_a_threshold(kind, weight):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("class_weight", [{1: 3.0, 2: 0.5}, MATRIX, "balanced"], ids=str)
+@pytest.mark.parametrize("class_weight", [{1: 3.0, 2: 0.5}, "balanced"], ids=str)
 def test_several_classes_have_expected_costs(kind, class_weight, tmp_path):
     model = fit(kind, SIX, class_weight=class_weight)
     p = model.predict_proba(X)
     np.testing.assert_array_equal(p, plain(kind, 3).predict_proba(X))
-    costs = class_weight
-    if not isinstance(costs, np.ndarray):
-        weights = {0: 1.0, 1: 3.0, 2: 0.5}
-        if class_weight == "balanced":
-            weights = {k: 1.0 / np.mean(SIX[L] == k) for k in range(3)}
-            before = balanced_accuracy_score(SIX[U], plain(kind, 3).predict(X[U]))
-            assert balanced_accuracy_score(SIX[U], model.predict(X[U])) > before + 0.02
-        costs = [[weights[true] * (true != k) for k in range(3)] for true in range(3)]
+    weights = {0: 1.0, 1: 3.0, 2: 0.5}
+    if class_weight == "balanced":
+        weights = {k: 1.0 / np.mean(SIX[L] == k) for k in range(3)}
+        before = balanced_accuracy_score(SIX[U], plain(kind, 3).predict(X[U]))
+        assert balanced_accuracy_score(SIX[U], model.predict(X[U])) > before + 0.02
+    costs = [[weights[true] * (true != k) for k in range(3)] for true in range(3)]
     np.testing.assert_array_equal(model.predict(X), np.argmin(p @ np.array(costs), axis=1))
     np.testing.assert_array_equal(model.decision_function(X).argmax(axis=1), model.predict(X))
     again = load(save(model, tmp_path / "m.skops"))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
-
-
-def test_a_matrix_for_two_classes_and_what_right_predictions_cost():
-    ours = fit("own", TWO, class_weight=[[-1.0, 1.0], [4.0, 0.0]])
-    theirs = fit("own", TWO, class_weight={0: 2.0, 1: 4.0})
-    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
 def test_costs_of_equal_weights_change_nothing():
@@ -96,8 +87,7 @@ def test_costs_of_equal_weights_change_nothing():
         ({"yes": 2.0}, r"class_weight has weights for \['yes'\], .* labels of \[0, 1\]"),
         ({0: 0.0}, "must be positive and finite"),
         ({0: np.inf}, "must be positive and finite"),
-        ([1.0, 2.0], r"2 x 2. Got the shape \(2,\)"),
-        (np.eye(2), "each error must cost more than a correct prediction"),
+        (np.eye(2), "class_weight"),
     ],
 )
 def test_weights_that_are_none(class_weight, message):

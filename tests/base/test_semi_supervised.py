@@ -10,35 +10,34 @@ from hedgeclipper import (
     SemiSupervisedSplit,
     VoteAggregator,
 )
-from hedgeclipper.base.semi_supervised import RowBatches, checked_weights, split_rows
+from hedgeclipper.base.semi_supervised import RowBatches, split_rows
 
 X = np.arange(12.0).reshape(6, 2)
 
 
 def test_minus_one_marks_unlabeled_rows():
-    rows = split_rows(X, [0, -1, 1, -1, 0, 1], None, np.arange(6.0))
+    rows = split_rows(X, [0, -1, 1, -1, 0, 1], None)
     assert rows.y_labeled.tolist() == [0, 1, 0, 1]
     assert rows.X_unlabeled.tolist() == X[[1, 3]].tolist()
-    assert rows.weight_labeled.tolist() == [0, 2, 4, 5]
     assert rows.marked.tolist() == [False, True, False, True, False, False]
 
 
 def test_with_unlabeled_rows_of_their_own_minus_one_is_a_class():
-    rows = split_rows(X, [-1, 1, -1, 1, 1, 1], X[:2], None)
+    rows = split_rows(X, [-1, 1, -1, 1, 1, 1], X[:2])
     assert rows.y_labeled.tolist() == [-1, 1, -1, 1, 1, 1]
     assert rows.marked is None
 
 
 def test_the_ambiguous_call_explains_both_ways_out():
     with pytest.raises(ValueError, match=r"one class, 1,.*'unlabeled'.*Encode.*X_unlabeled"):
-        split_rows(X, [-1, 1, -1, 1, 1, 1], None, None)
+        split_rows(X, [-1, 1, -1, 1, 1, 1], None)
     with pytest.raises(ValueError, match="no class once -1"):
-        split_rows(X, [-1] * 6, None, None)
+        split_rows(X, [-1] * 6, None)
 
 
 def test_without_unlabeled_rows_the_labeled_ones_take_their_place():
     with pytest.warns(NoUnlabeledRowsWarning, match="nothing is learned beyond them"):
-        rows = split_rows(X, [0, 1, 0, 1, 0, 1], None, None)
+        rows = split_rows(X, [0, 1, 0, 1, 0, 1], None)
     assert rows.X_unlabeled is X
 
 
@@ -46,17 +45,9 @@ def test_minus_one_among_strings_marks_unlabeled_rows_too():
     y = np.array(["a", "b", "c", "a", "b", "c"], dtype="<U5")
     y[[2, 5]] = -1  # NumPy makes a string of it
     assert y[2] == "-1"
-    rows = split_rows(X, y, None, None)
+    rows = split_rows(X, y, None)
     assert rows.y_labeled.tolist() == ["a", "b", "a", "b"]
-    assert split_rows(X, y, X, None).y_labeled.size == 6
-
-
-def test_rows_without_weight_are_dropped():
-    rows = split_rows(X, [0, 1, 1, 1, 0, 1], X, np.array([1.0, 0, 1, 0, 1, 1]))
-    kept = rows.drop_zero_weight()
-    assert kept.y_labeled.tolist() == [0, 1, 0, 1]
-    assert kept.X_labeled.tolist() == X[[0, 2, 4, 5]].tolist()
-    assert kept.drop_zero_weight() is kept
+    assert split_rows(X, y, X).y_labeled.size == 6
 
 
 def test_split_tests_labeled_rows_only_and_trains_on_all_unlabeled():
@@ -111,14 +102,6 @@ def test_a_warning_names_the_line_that_called_fit(model):
     with pytest.warns(NoUnlabeledRowsWarning) as caught:
         model.fit(np.column_stack([y ^ (np.arange(40) < 3), y ^ (np.arange(40) > 36), y * 0]), y)
     assert [warning.filename for warning in caught] == [__file__]
-
-
-@pytest.mark.parametrize("weight", [5e-324, 1e-200, 1e200, 1.7e308])
-def test_weights_that_products_of_them_would_not_survive(weight):
-    weights = np.array([0.0, 1.0, weight])
-    with pytest.raises(ValueError, match=r"sample_weight must be 0 or lie between"):
-        checked_weights(weights, np.zeros((3, 1)))
-    assert checked_weights(weights[:2], np.zeros((2, 1))).tolist() == [0.0, 1.0]
 
 
 class Changing:

@@ -86,7 +86,6 @@ def test_labels_after_the_draw_and_larger_samples_are_estimates():
         (lambda y: (X[1:], y[1:], {"sample": SAMPLE}), "drawn from 600 rows. Got 599"),
         (lambda y: (X, y, {"sample": SAMPLE.rows}), "must be what draw_sample returns"),
         (lambda y: (X, y, {"sample": SAMPLE, "X_unlabeled": X}), "not go with X_unlabeled"),
-        (lambda y: (X, y, {"sample": SAMPLE, "sample_weight": y}), "not go with sample_weight"),
         (lambda y: ("rows.csv", "y", {"sample": SAMPLE}), "in memory. Got str"),
         (lambda y: (X, np.where(np.arange(600) < 7, np.nan, y), {"sample": SAMPLE}), "7 rows were"),
         (lambda y: (X, np.where(np.arange(600) < 30, y, np.nan), {"sample": SAMPLE}), "None of"),

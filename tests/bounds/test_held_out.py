@@ -285,16 +285,6 @@ def test_estimates_of_noise_do_not_flatter(kind):
     assert found.error_lower < 0.5 < found.error_upper
 
 
-@pytest.mark.parametrize("kind", TABLES)
-def test_sample_weights_make_an_estimate(kind):
-    X, y = problem(kind)
-    model = estimator(kind, confidence_level=0.9)
-    model.fit(X[:N_LABELED], y[:N_LABELED], X[N_LABELED:], np.linspace(1, 2, N_LABELED))
-    assert model.certificate_.kind == "estimate"
-    assert model.certificate_.reason == "sample weights do not go with a guarantee"
-    assert model.certificate_.n_tested == 60
-
-
 # Bad input.
 
 
@@ -382,16 +372,16 @@ def test_held_out_labels_are_a_simple_random_sample():
 
 def test_held_out_rows_come_last_or_stay_where_they_are_in_their_table():
     X, y, held = np.arange(12.0)[:, None], np.arange(12) % 2, np.array([1, 4, 6])
-    rows = SemiSupervisedRows(X[:8], y[:8], np.arange(8.0), X[8:], None)
+    rows = SemiSupervisedRows(X[:8], y[:8], X[8:], None)
     kept, out = hold_out_rows(rows, held)
-    assert kept.X_labeled.ravel().tolist() == kept.weight_labeled.tolist() == [0, 2, 3, 5, 7]
+    assert kept.X_labeled.ravel().tolist() == [0, 2, 3, 5, 7]
     assert kept.y_labeled.tolist() == [0, 0, 1, 1, 1]
     assert kept.X_unlabeled.ravel().tolist() == [8, 9, 10, 11, 1, 4, 6]
     assert (out.X.ravel().tolist(), out.y.tolist()) == ([1, 4, 6], [1, 0, 0])
     assert out.positions_in(7).tolist() == [4, 5, 6]
     marked = np.arange(12) % 3 == 0
     places = np.flatnonzero(marked), np.flatnonzero(~marked)
-    rows = SemiSupervisedRows(X[~marked], y[~marked], None, X[marked], marked, places)
+    rows = SemiSupervisedRows(X[~marked], y[~marked], X[marked], marked, places)
     kept, out = hold_out_rows(rows, held)  # rows 2, 7 and 10 of the table
     assert kept.X_unlabeled.ravel().tolist() == [0, 2, 3, 6, 7, 9, 10]
     assert out.positions_in(7).tolist() == [1, 4, 6]

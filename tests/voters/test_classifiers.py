@@ -12,9 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
@@ -64,11 +62,6 @@ class Spy(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X):
         return np.full((X.shape[0], self.classes_.size), self.constant)
-
-
-class WeighedSpy(Spy):
-    def fit(self, X, y, sample_weight=None):
-        return self._note(X, y, sample_weight=sample_weight)
 
 
 class UnlabeledSpy(Spy):
@@ -199,7 +192,7 @@ def test_without_folds_nothing_is_scored():
 
 def test_sparse_rows():
     labels = np.arange(2)
-    given = LabeledRows(sparse.csr_array(X), TWO, labels, None, sparse.csr_array(X_UNLABELED))
+    given = LabeledRows(sparse.csr_array(X), TWO, labels, sparse.csr_array(X_UNLABELED))
     dense = only(LogisticRegression()).out_of_fold
     np.testing.assert_allclose(only(LogisticRegression(), given).out_of_fold, dense, atol=1e-4)
     only(UnlabeledSpy(), given)
@@ -237,7 +230,7 @@ def test_quick_fits_start_no_processes_and_others_run_in_the_jobs_of_the_context
     assert all(fit["thread"] is not threading.main_thread() for fit in FITS)
 
 
-# Unlabeled rows and weights.
+# Unlabeled rows.
 
 
 def test_held_out_rows_are_among_the_unlabeled_ones_in_a_fold():
@@ -265,22 +258,6 @@ def test_without_unlabeled_rows_there_are_none_in_a_fold_either():
     FITS.clear()
     only(MarkedSpy(GaussianNB()))
     assert all(np.all(fit["y"] >= 0) for fit in FITS)
-
-
-def test_weights_go_where_they_are_taken():
-    weights = np.linspace(1, 2, 60)
-    given = rows(weights=weights)
-    inner = make_pipeline(StandardScaler(), WeighedSpy())
-    for estimator in [WeighedSpy(), inner, make_pipeline(StandardScaler(), inner)]:
-        FITS.clear()
-        only(estimator, given)
-        for fit, (train, _) in zip(FITS, FOLDS, strict=False):
-            np.testing.assert_array_equal(fit["sample_weight"], weights[train])
-        np.testing.assert_array_equal(FITS[5]["sample_weight"], weights)
-    only(make_pipeline(StandardScaler(), KNeighborsClassifier()), given)
-    only(Spy(), given)
-    only(WeighedSpy())
-    assert FITS[-1]["sample_weight"] is None
 
 
 # Voters that fail.

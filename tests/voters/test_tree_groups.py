@@ -31,13 +31,12 @@ L, NEW = slice(0, 200), slice(200, 700)
 PARTS = ("random forest", "extra trees on components", "extra trees on columns and components")
 
 
-def fitted(y=Y, rows=X, weights=None, n_trees=16, unlabeled=NEW, seed=0, n_labeled=200):
+def fitted(y=Y, rows=X, n_trees=16, unlabeled=NEW, seed=0, n_labeled=200):
     some = None if unlabeled is None else rows[unlabeled]
     games = [1] if y.max() == 1 else list(range(y.max() + 1))
     return fit_trees(
         rows[:n_labeled],
         y[:n_labeled],
-        weights,
         games,
         some,
         n_trees=n_trees,
@@ -46,10 +45,9 @@ def fitted(y=Y, rows=X, weights=None, n_trees=16, unlabeled=NEW, seed=0, n_label
     )
 
 
-def ensembles(y=Y, rows=X, weights=None):
+def ensembles(y=Y, rows=X):
     """View and model of scikit-learn that each group of ``fitted`` must be the same as."""
     random_state = np.random.RandomState(0)
-    weights = None if weights is None else weights / weights.mean()
     seed = random_state.randint(np.iinfo(np.int32).max)
     views = see(rows[L], Components(random_state=seed).fit(np.concatenate([rows[L], rows[NEW]])))
     plan = {"columns": (RandomForestClassifier, 8), "components": (ExtraTreesClassifier, 4)}
@@ -57,7 +55,7 @@ def ensembles(y=Y, rows=X, weights=None):
     for view, (kind, size) in plan.items():
         seed = random_state.randint(np.iinfo(np.int32).max)
         model = kind(size, bootstrap=True, random_state=seed)
-        yield view, model.fit(views[view], y[L], sample_weight=weights)
+        yield view, model.fit(views[view], y[L])
 
 
 @pytest.fixture
@@ -106,12 +104,6 @@ def test_sparse_and_dense_rows_are_seen_alike():
     ours, theirs = (see(rows, components) for rows in (sparse.csr_array(dense), dense))
     np.testing.assert_array_equal(ours["both"].toarray(), theirs["both"])
     np.testing.assert_array_equal(ours["components"], theirs["components"])
-
-
-def test_weights_of_rows_reach_the_trees():
-    weights = np.where(Y[L] == 1, 3.0, 1.0)
-    roots = [tree.tree_.value[0, 0, 1] for tree in next(ensembles(weights=weights))[1]]
-    assert np.mean(roots) == pytest.approx(np.average(Y[L], weights=weights), abs=0.03)
 
 
 # Scores.
@@ -168,7 +160,7 @@ def test_a_rare_class_is_not_scored_low_out_of_bag():
     for seed in range(15):
         rng = np.random.default_rng(seed)
         rows, codes = rng.normal(size=(60, 3)), (rng.permutation(60) < 4).astype(int)
-        found = fitted(codes, rows.astype(np.float32), None, 120, None, seed, 60)
+        found = fitted(codes, rows.astype(np.float32), 120, None, seed, 60)
         aucs.append(roc_auc_score(codes, found.out_of_bag.mean(axis=(1, 2))))
     assert abs(np.mean(aucs) - 0.5) < 2.5 * np.std(aucs) / np.sqrt(len(aucs))
 
@@ -188,13 +180,12 @@ def test_the_strength_of_each_group_is_that_of_the_lowest_log_loss_out_of_bag(mo
         )
 
 
-@pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2.0, 200)])
 @pytest.mark.parametrize("y", [Y, THREE], ids=["two", "three"])
-def test_one_table_at_a_time_gives_what_the_tables_of_all_strengths_do(y, weights):
+def test_one_table_at_a_time_gives_what_the_tables_of_all_strengths_do(y):
     """Values of all games and strengths in one array, as NumPy would choose among them."""
-    found, games = fitted(y, weights=weights), [1] if y is Y else [0, 1, 2]
+    found, games = fitted(y), [1] if y is Y else [0, 1, 2]
     is_positive = y[L, None] == np.array(games)
-    pairs = zip(found.grown, ensembles(y, weights=weights), strict=True)
+    pairs = zip(found.grown, ensembles(y), strict=True)
     for number, (one, (_, model)) in enumerate(pairs):
         tables = [
             shrink(one.trees, leaf_proportions(model.estimators_).toarray()[:, k], STRENGTHS)
@@ -208,7 +199,7 @@ def test_one_table_at_a_time_gives_what_the_tables_of_all_strengths_do(y, weight
             scale = one.trees.n_trees / n_unseen
             lacking = roots.sum(axis=0)[:, None] - scale * (roots.T @ unseen)
             scores = np.moveaxis(values.sum(axis=2) * scale + lacking[:, None], 0, 2)
-        best = choose_strength(scores, is_positive, weights)
+        best = choose_strength(scores, is_positive)
         assert found.strengths[number] == STRENGTHS[best]
         np.testing.assert_allclose(found.out_of_bag[:, number], scores[best], atol=1e-9)
         ours = found.scorer.groups[number].leaf_values
@@ -228,9 +219,9 @@ def test_memory_is_that_of_the_leaf_values_that_are_kept():
     """With many classes, values of all strengths would take 24 times as much as those kept."""
     rng = np.random.default_rng(0)
     rows, codes = rng.normal(size=(1000, 4)).astype(np.float32), rng.integers(0, 40, 1000)
-    fitted(np.arange(100) % 3, rows[:100], None, 3, None, n_labeled=100)  # compiles
+    fitted(np.arange(100) % 3, rows[:100], 3, None, n_labeled=100)  # compiles
     tracemalloc.start()
-    found = fitted(codes, rows, None, 100, None, n_labeled=1000)
+    found = fitted(codes, rows, 100, None, n_labeled=1000)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     kept = sum(group.leaf_values.nbytes for group in found.scorer.groups)
@@ -315,14 +306,12 @@ def test_a_leaf_alone_has_its_mean():
     np.testing.assert_array_equal(shrink(leaf, np.array([0.3]), STRENGTHS), 0.3)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_strength_is_that_of_the_lowest_log_loss(weighted):
+def test_the_strength_is_that_of_the_lowest_log_loss():
     rng = np.random.default_rng(0)
     for _ in range(10):
         scores, is_positive = rng.random((4, 50, 1)), rng.random((50, 1)) < 0.5
-        weights = rng.random(50) if weighted else None
-        losses = [log_loss(is_positive[:, 0], own[:, 0], sample_weight=weights) for own in scores]
-        assert choose_strength(scores, is_positive, weights) == np.argmin(losses)
+        losses = [log_loss(is_positive[:, 0], own[:, 0]) for own in scores]
+        assert choose_strength(scores, is_positive) == np.argmin(losses)
 
 
 def test_rows_without_a_score_do_not_count_and_sure_errors_stay_finite():

@@ -131,7 +131,7 @@ def decision_costs(class_weight: Any, classes: np.ndarray, codes: np.ndarray) ->
     n_classes, known = classes.size, classes.tolist()
     if isinstance(class_weight, str):
         weights = codes.size / (n_classes * np.bincount(codes, minlength=n_classes))
-    elif isinstance(class_weight, dict):
+    else:
         unknown = [label for label in class_weight if label not in known]
         if unknown:
             raise ValueError(
@@ -139,28 +139,9 @@ def decision_costs(class_weight: Any, classes: np.ndarray, codes: np.ndarray) ->
                 f"are fitted to (a confidence_level holds some out). Got labels of {known}."
             )
         weights = np.array([class_weight.get(label, 1.0) for label in known], dtype=float)
-    else:
-        return _checked_costs(np.asarray(class_weight, dtype=float), n_classes)
-    is_correct = np.eye(n_classes, dtype=bool)
-    return _checked_costs(np.where(is_correct, 0.0, weights[:, None]), n_classes)
-
-
-def _checked_costs(costs: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return what errors cost more than correct predictions, or raise an error."""
-    if costs.shape != (n_classes, n_classes):
-        raise ValueError(
-            "class_weight as a matrix must have a row for each true class and a column for each "
-            f"predicted one, {n_classes} x {n_classes}. Got the shape {costs.shape}. Weights of "
-            "classes are a dictionary."
-        )
-    costs = costs - np.diag(costs)[:, None]
-    is_error = ~np.eye(n_classes, dtype=bool)
-    if not (np.isfinite(costs).all() and (costs[is_error] > 0).all()):
-        raise ValueError(
-            "class_weight must be positive and finite, and in a matrix of costs each error must "
-            f"cost more than a correct prediction. Got a least difference of {costs.min():g}."
-        )
-    return costs
+        if not (np.isfinite(weights).all() and (weights > 0).all()):
+            raise ValueError(f"class_weight must be positive and finite. Got {class_weight}.")
+    return np.where(np.eye(n_classes, dtype=bool), 0.0, weights[:, None])
 
 
 def cheapest(probabilities: np.ndarray, costs: np.ndarray | None) -> np.ndarray:

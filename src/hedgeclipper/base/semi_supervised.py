@@ -32,11 +32,10 @@ from hedgeclipper.io import (
 )
 from hedgeclipper.io.arrays import draw_rows, stack_rows
 from hedgeclipper.io.messages import import_extra, warn_user
-from hedgeclipper.sklearn_private import _check_sample_weight, _safe_indexing
+from hedgeclipper.sklearn_private import _safe_indexing
 
 UNLABELED = -1
 ROWS_PER_SLICE = 1 << 16
-LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
 NOTHING_TO_SCORE = (
     "All rows are unlabeled (y is -1 or missing): there is nothing to score. Pass rows that have "
     "labels, and in a cross-validation cv=SemiSupervisedSplit()."
@@ -61,7 +60,6 @@ class SemiSupervisedRows:
 
     X_labeled: Any
     y_labeled: np.ndarray
-    weight_labeled: np.ndarray | None
     X_unlabeled: Any
     marked: np.ndarray | None
 
@@ -73,30 +71,17 @@ class SemiSupervisedRows:
         """Whether there are unlabeled rows; if not, the labeled ones are reused in their place."""
         return self.marked is None or bool(self.marked.any())
 
-    def drop_zero_weight(self) -> SemiSupervisedRows:
-        """Return the same without labeled rows of weight 0."""
-        if self.weight_labeled is None or np.all(self.weight_labeled > 0):
-            return self
-        rows = np.flatnonzero(self.weight_labeled > 0)
-        return replace(
-            self,
-            X_labeled=_safe_indexing(self.X_labeled, rows),
-            y_labeled=self.y_labeled[rows],
-            weight_labeled=self.weight_labeled[rows],
-            places=None if self.places is None else (self.places[0], self.places[1][rows]),
-        )
-
 
 def split_rows(
-    X: Any, y: Any, X_unlabeled: Any, sample_weight: Any, minus_one_is_class: bool = False
+    X: Any, y: Any, X_unlabeled: Any, minus_one_is_class: bool = False
 ) -> SemiSupervisedRows:
     """Return labeled and unlabeled rows.
 
     Rows whose label is missing (None, NaN, NaT, ``pandas.NA``) are unlabeled. Without
     ``X_unlabeled`` so are those with y = -1, as in ``sklearn.semi_supervised``; with it, -1 is a
     class like any other. Without unlabeled rows of any kind, the labeled ones are reused in their
-    place. Rows that y marks come before those of ``X_unlabeled``, and weights of unlabeled rows
-    are not used. ``minus_one_is_class`` makes -1 a class also without ``X_unlabeled``.
+    place. Rows that y marks come before those of ``X_unlabeled``. ``minus_one_is_class`` makes -1
+    a class also without ``X_unlabeled``.
     """
     y = label_values(y)
     check_consistent_length(X, y)
@@ -109,8 +94,8 @@ def split_rows(
         known = as_classes(known, "y")
     if unlabeled.size == 0:
         if X_unlabeled is not None:
-            return SemiSupervisedRows(X, known, sample_weight, X_unlabeled, None)
-        return labeled_only(X, known, sample_weight, "pass X_unlabeled, or mark them with y = -1")
+            return SemiSupervisedRows(X, known, X_unlabeled, None)
+        return labeled_only(X, known, "pass X_unlabeled, or mark them with y = -1")
     classes = np.unique(known)
     if classes.size < 2:
         found = f"one class, {classes[0]}," if classes.size else "no class"
@@ -119,17 +104,16 @@ def split_rows(
             f"{y.size} rows are left). Encode the classes as 0 and 1, or pass the unlabeled rows "
             "as X_unlabeled, in which case -1 is a class."
         )
-    weights = None if sample_weight is None else sample_weight[labeled]
     X_labeled, rest = _safe_indexing(X, labeled), _safe_indexing(X, unlabeled)
     if X_unlabeled is None:
-        return SemiSupervisedRows(X_labeled, known, weights, rest, marked, (unlabeled, labeled))
+        return SemiSupervisedRows(X_labeled, known, rest, marked, (unlabeled, labeled))
     if not is_in_memory(X_unlabeled):
         raise ValueError(
             f"y has {unlabeled.size} missing labels, and X_unlabeled is not in memory "
             f"({type(X_unlabeled).__name__}), so that these rows cannot be added to it. Pass "
             "labeled rows only as X and y."
         )
-    return SemiSupervisedRows(X_labeled, known, weights, stack_rows(rest, X_unlabeled), None)
+    return SemiSupervisedRows(X_labeled, known, stack_rows(rest, X_unlabeled), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,20 +145,14 @@ def hold_out_rows(
     fitted = np.setdiff1d(np.arange(rows.y_labeled.size), held)
     _check_classes(rows.y_labeled, fitted)
     out = HeldOutRows(_safe_indexing(rows.X_labeled, held), rows.y_labeled[held])
-    X_labeled, weights = _safe_indexing(rows.X_labeled, fitted), rows.weight_labeled
+    X_labeled = _safe_indexing(rows.X_labeled, fitted)
     pool = _and_rows(rows.X_unlabeled, out.X, names) if rows.has_unlabeled else X_labeled
     if rows.has_unlabeled and rows.places is not None:
         unlabeled, labeled = rows.places
         order = np.argsort(np.append(unlabeled, labeled[held]))
         pool = _safe_indexing(pool, order)
         out = replace(out, positions=np.flatnonzero(order >= unlabeled.size))
-    kept = replace(
-        rows,
-        X_labeled=X_labeled,
-        y_labeled=rows.y_labeled[fitted],
-        weight_labeled=None if weights is None else weights[fitted],
-        X_unlabeled=pool,
-    )
+    kept = replace(rows, X_labeled=X_labeled, y_labeled=rows.y_labeled[fitted], X_unlabeled=pool)
     return kept, out
 
 
@@ -202,21 +180,15 @@ def _and_rows(X: Any, more: Any, names: list[str] | None) -> Any:
     return replace(X, more=more)
 
 
-def check_sampled_rows(
-    sample: Sample, X: Any, y: Any, X_unlabeled: Any = None, sample_weight: Any = None
-) -> None:
+def check_sampled_rows(sample: Sample, X: Any, y: Any, X_unlabeled: Any = None) -> None:
     """Raise unless X are all rows that a sample was drawn from, in the same order."""
     if not isinstance(sample, Sample):
         raise TypeError(f"sample must be what draw_sample returns. Got {type(sample).__name__}.")
     # an empty one says that -1 is a class
-    is_apart = X_unlabeled is not None and not (
-        is_in_memory(X_unlabeled) and X_unlabeled.shape[0] == 0
-    )
-    if is_apart or sample_weight is not None:
-        other = "X_unlabeled" if is_apart else "sample_weight"
+    if X_unlabeled is not None and not (is_in_memory(X_unlabeled) and X_unlabeled.shape[0] == 0):
         raise ValueError(
-            f"sample does not go with {other}. Pass all rows of the file as X, in its order, and "
-            "y with missing labels (None) where there is none."
+            "sample does not go with X_unlabeled. Pass all rows of the file as X, in its order, "
+            "and y with missing labels (None) where there is none."
         )
     if is_dask(X) or is_batched(X):
         raise TypeError(
@@ -225,19 +197,7 @@ def check_sampled_rows(
     sample.check(split_target(X, y)[0])
 
 
-def checked_weights(sample_weight: Any, X: Any) -> np.ndarray:
-    """Return weights of rows; products and sums of them must stay numbers that float64 knows."""
-    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-    outside = (weights != 0) & ((weights < LEAST_WEIGHT) | (weights > LARGEST_WEIGHT))
-    if np.any(outside):
-        raise ValueError(
-            f"sample_weight must be 0 or lie between {LEAST_WEIGHT:g} and {LARGEST_WEIGHT:g}. Got "
-            f"{weights[outside][0]:g}. Multiply all weights by the same number."
-        )
-    return weights
-
-
-def labeled_only(X: Any, y: np.ndarray, sample_weight: Any, advice: str) -> SemiSupervisedRows:
+def labeled_only(X: Any, y: np.ndarray, advice: str) -> SemiSupervisedRows:
     """Warn that no row is unlabeled, and return labeled rows reused as unlabeled ones.
 
     ``advice`` is how the caller could have passed unlabeled rows.
@@ -247,7 +207,7 @@ def labeled_only(X: Any, y: np.ndarray, sample_weight: Any, advice: str) -> Semi
         "and nothing is learned beyond them.",
         NoUnlabeledRowsWarning,
     )
-    return SemiSupervisedRows(X, y, sample_weight, X, np.zeros(y.shape, dtype=bool))
+    return SemiSupervisedRows(X, y, X, np.zeros(y.shape, dtype=bool))
 
 
 def label_values(y: Any) -> np.ndarray:

@@ -134,7 +134,6 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         X: Any,
         y: Any,
         X_unlabeled: Any,
-        sample_weight: Any,
         reader: RowReader = NUMBERS_ONLY,
     ) -> SemiSupervisedRows:
         """Return the rows of a fit; what reads others like them is then in ``_reader``.
@@ -150,7 +149,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
                 "is None."
             )
         if isinstance(y, str):
-            return self._read_files(X, y, X_unlabeled, sample_weight)
+            return self._read_files(X, y, X_unlabeled)
         if is_dask(X):
             raise TypeError(
                 f"Labeled rows must be in memory. Got a Dask {type(X).__name__} as X: pass "
@@ -177,21 +176,17 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
                 self._reader = replace(self._reader, names=names)
             if is_dask(X_unlabeled):
                 X_unlabeled = self._reader.read_collection(X_unlabeled)
-        if sample_weight is not None:
-            sample_weight = semi_supervised.checked_weights(sample_weight, X)
-        rows = semi_supervised.split_rows(X, y, X_unlabeled, sample_weight, minus_one_is_class)
+        rows = semi_supervised.split_rows(X, y, X_unlabeled, minus_one_is_class)
         check_classification_targets(rows.y_labeled)
         return rows
 
-    def _read_files(
-        self, X: Any, label: str, X_unlabeled: Any, sample_weight: Any
-    ) -> SemiSupervisedRows:
+    def _read_files(self, X: Any, label: str, X_unlabeled: Any) -> SemiSupervisedRows:
         """Return labeled and unlabeled rows of files that have a column of labels."""
-        if sample_weight is not None or X_unlabeled is not None or is_dask(X):
+        if X_unlabeled is not None or is_dask(X):
             raise ValueError(
                 f"y={label!r} names the column of labels in the files given as X, whose other rows "
-                "are the unlabeled ones: it goes with neither sample_weight nor X_unlabeled, nor "
-                "with a Dask collection. Pass labeled rows and labels as arrays."
+                "are the unlabeled ones: it goes neither with X_unlabeled nor with a Dask "
+                "collection. Pass labeled rows and labels as arrays."
             )
         options = {"frames": 1} if self._reader.encodes else {"dtype": np.float64}
         X_labeled, y, source = semi_supervised.read_labeled(X, label, **options)
@@ -203,8 +198,8 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         unlabeled = self._reader.read_source(source, only_unlabeled=True)
         if next(iter(unlabeled), None) is None:
             advice = "rows of files are unlabeled where their label is missing"
-            return semi_supervised.labeled_only(X_labeled, y, None, advice)
-        return SemiSupervisedRows(X_labeled, y, None, unlabeled, None)
+            return semi_supervised.labeled_only(X_labeled, y, advice)
+        return SemiSupervisedRows(X_labeled, y, unlabeled, None)
 
     def _check_more(self, X: Any, name: str, once: bool = False) -> Any:
         """Return rows as voters score them: a table or `RowBatches`, or a Dask collection as it is.

@@ -43,7 +43,6 @@ MOST_HELD_OUT = 2000
 # more labels than that takes allow two errors at 10% (docs/ablations.md)
 PROVABLE, PROVING_PART, MORE_LABELS = (0.05, 0.01), 0.62, 3
 # why there is no guarantee, or none for some rows
-WEIGHTED_LABELS = "sample weights do not go with a guarantee"
 ONLY_HELD_OUT = "a class that nobody votes for has all its labels among the held-out ones"
 SHIFTED_LABELS = "labeled and unlabeled rows differ, so that labels are no random sample of both"
 # each rank test of held-out against unlabeled rows: together they cost random samples one in a

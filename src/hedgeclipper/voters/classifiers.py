@@ -167,7 +167,6 @@ class LabeledRows:
     X: Any
     codes: np.ndarray
     labels: np.ndarray
-    weights: np.ndarray | None = None
     X_unlabeled: Any = None
 
 
@@ -301,14 +300,12 @@ def fit_to_labels(model: Any, rows: LabeledRows, train: np.ndarray) -> np.ndarra
 
     Its classes are 0, 1, ... without a gap, as some classifiers demand, even where ``train`` lacks
     a class. Unlabeled rows go to a ``fit`` that takes ``X_unlabeled``, or among the other rows,
-    marked by -1, for an estimator that reads such marks. Weights go to a ``fit`` that takes them.
+    marked by -1, for an estimator that reads such marks.
     """
-    prefix, last = "", model
+    last = model
     while isinstance(last, Pipeline):
-        name, last = last.steps[-1]
-        prefix += f"{name}__"
-    X, weights = _safe_indexing(rows.X, train), rows.weights
-    weights = None if weights is None else weights[train]
+        last = last.steps[-1][1]
+    X = _safe_indexing(rows.X, train)
     codes, y = np.unique(rows.codes[train], return_inverse=True)
     takes_rows = has_fit_parameter(model, "X_unlabeled")
     options: dict[str, Any] = {}
@@ -320,9 +317,6 @@ def fit_to_labels(model: Any, rows: LabeledRows, train: np.ndarray) -> np.ndarra
             options["X_unlabeled"] = more
         else:
             X, y = stack_rows(X, more), np.append(y, np.full(more.shape[0], UNLABELED))
-            weights = None if weights is None else np.append(weights, np.ones(more.shape[0]))
-    if weights is not None and has_fit_parameter(last, "sample_weight"):
-        options[f"{prefix}sample_weight"] = weights
     model.fit(X, y, **options)
     return codes
 

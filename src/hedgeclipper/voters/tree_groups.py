@@ -140,7 +140,6 @@ class FittedTrees:
 def fit_trees(
     X: Any,
     codes: np.ndarray,
-    weights: np.ndarray | None,
     games: Sequence[int],
     X_unlabeled: Any | None,
     *,
@@ -156,8 +155,6 @@ def fit_trees(
         Labeled rows.
     codes : ndarray of shape (n_labeled,)
         Numbers of their classes.
-    weights : ndarray of shape (n_labeled,) or None
-        Weights of the rows.
     games : sequence of int
         Classes that have a game.
     X_unlabeled : like X, or None
@@ -173,10 +170,10 @@ def fit_trees(
     if X.shape[1] > 2:  # else components would add nothing
         rows = X if X_unlabeled is None else stack_rows(X, X_unlabeled)
         components = Components(random_state=seed).fit(rows)
-    grown = _grow(see(X, components), codes, weights, n_trees, random_state, n_jobs)
+    grown = _grow(see(X, components), codes, n_trees, random_state, n_jobs)
     groups, strengths, scores = [], [], []
     for one in grown:
-        strength, values, own = _shrink_leaves(one, codes, games, weights)
+        strength, values, own = _shrink_leaves(one, codes, games)
         groups.append(TreeGroup(one.name, one.view, one.trees, values))
         strengths.append(strength)
         scores.append(own)
@@ -187,7 +184,6 @@ def fit_trees(
 def _grow(
     views: dict[str, Any],
     codes: np.ndarray,
-    weights: np.ndarray | None,
     n_trees: int,
     random_state: np.random.RandomState,
     n_jobs: int | None,
@@ -213,7 +209,7 @@ def _grow(
     for name, view, ensemble in plan:
         seeds = np.random.RandomState(random_state.randint(MAX_SEED))
         ensemble.set_params(random_state=seeds, n_jobs=n_workers(n_jobs))
-        splits, proportions, unseen = _grow_trees(ensemble, views[view], codes, weights)
+        splits, proportions, unseen = _grow_trees(ensemble, views[view], codes)
         trees = pack_trees(splits)
         leaves = trees.apply(views[view], n_jobs)
         grown.append(GrownGroup(name, view, trees, proportions, leaves, unseen))
@@ -221,7 +217,7 @@ def _grow(
 
 
 def _grow_trees(
-    ensemble: Any, X: Any, codes: np.ndarray, weights: np.ndarray | None
+    ensemble: Any, X: Any, codes: np.ndarray
 ) -> tuple[list[TreeSplits], sparse.csc_array, np.ndarray]:
     """Return the trees of an ensemble, classes in their leaves, and which rows are unseen.
 
@@ -229,15 +225,13 @@ def _grow_trees(
     gigabytes. So a part of them is grown at a time, the same as if all were grown together: their
     seeds come from one generator.
     """
-    size, options = ensemble.n_estimators, {}
-    if weights is not None:
-        options["sample_weight"] = weights / weights.mean()
+    size = ensemble.n_estimators
     at_once = max(1, TREE_ENTRIES // (codes.size * (int(codes.max()) + 1)))
     splits: list[TreeSplits] = []
     proportions, unseen = [], []
     while len(splits) < size:
         ensemble.set_params(n_estimators=min(at_once, size - len(splits)))
-        ensemble.fit(X, codes, **options)
+        ensemble.fit(X, codes)
         splits += [TreeSplits.of(tree) for tree in ensemble.estimators_]
         proportions.append(leaf_proportions(ensemble.estimators_))
         bags = (np.bincount(own, minlength=codes.size) for own in ensemble.estimators_samples_)
@@ -247,7 +241,7 @@ def _grow_trees(
 
 
 def _shrink_leaves(
-    one: GrownGroup, codes: np.ndarray, games: Sequence[int], weights: np.ndarray | None
+    one: GrownGroup, codes: np.ndarray, games: Sequence[int]
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Return the best strength, the values of all leaves with it, and the rows' scores out of bag.
 
@@ -263,7 +257,7 @@ def _shrink_leaves(
     for column, game in enumerate(games):
         for number, values in enumerate(leaf_values(game, STRENGTHS)):
             scores[number, :, column] = score_unseen(one, values)
-    chosen = choose_strength(scores, codes[:, None] == np.asarray(games), weights)
+    chosen = choose_strength(scores, codes[:, None] == np.asarray(games))
     kept = np.empty((len(games), one.trees.leaf_sizes.size), np.float32)
     for column, game in enumerate(games):
         kept[column] = leaf_values(game, STRENGTHS[[chosen]])[0]
@@ -314,9 +308,7 @@ def shrink(trees: PackedTrees, values: np.ndarray, strengths: np.ndarray) -> np.
     return out
 
 
-def choose_strength(
-    scores: np.ndarray, is_positive: np.ndarray, weights: np.ndarray | None = None
-) -> int:
+def choose_strength(scores: np.ndarray, is_positive: np.ndarray) -> int:
     """Return the number of the strength whose scores predict labels best, by log loss.
 
     Scores, of shape (n_strengths, n_labeled, n_games), are probabilities of each game's class, by
@@ -327,8 +319,7 @@ def choose_strength(
         return 0
     p = np.clip(scores[:, known], LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
     losses = -np.where(is_positive[known], np.log(p), np.log1p(-p)).sum(axis=2)
-    own = None if weights is None else weights[known]
-    return int(np.argmin(np.average(losses, axis=1, weights=own)))
+    return int(np.argmin(losses.mean(axis=1)))
 
 
 def score_unseen(group: GrownGroup, values: np.ndarray) -> np.ndarray:

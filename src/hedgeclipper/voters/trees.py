@@ -29,7 +29,7 @@ class PackedTrees:
 
     ``used`` lists the features that occur in a split; ``feature`` counts among these. ``parent`` is
     the number of each node's parent, smaller than its own, -1 for a root; ``leaf_sizes`` are the
-    training rows in each leaf, by weight.
+    training rows in each leaf.
     """
 
     used: np.ndarray

@@ -131,7 +131,6 @@ def fit_voters(
         trees = fit_trees(
             rows.X,
             rows.codes,
-            rows.weights,
             games,
             rows.X_unlabeled,
             n_trees=n_trees,

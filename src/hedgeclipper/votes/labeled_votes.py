@@ -129,7 +129,7 @@ class LabeledVotes:
         votes = votes.align(votes.voters, classes, named=votes.named)
         codes, has_unlabeled = class_codes(labels, classes, "y"), len(labels) < votes.n_rows
         if not has_unlabeled:
-            labeled_only(votes, codes, None, "pass L_unlabeled, or mark them with y = -1")
+            labeled_only(votes, codes, "pass L_unlabeled, or mark them with y = -1")
         return cls(votes, labeled_rows, codes, has_unlabeled, others is not None)
 
     @property
