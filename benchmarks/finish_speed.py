@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.datasets import make_classification
 
 from hedgeclipper import HedgeClipperClassifier, audit, draw_sample
-from hedgeclipper.bounds.plan import make_plan
+from hedgeclipper.bounds.finishing import make_plan
 
 N_LABELS = 1_000
 

@@ -30,7 +30,7 @@ from scipy.stats import norm
 
 from benchmarks.pages import ROOT
 from benchmarks.rivals.methods import Environment
-from hedgeclipper.bounds.auto_labels import accept_in_file
+from hedgeclipper.bounds.auto_labels import accept_in_file, surest_rows
 from hedgeclipper.bounds.sequential import accept_rows_so_far
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.bounds.whole_file import error_limit
@@ -55,7 +55,7 @@ def ours_at_every_look(rule: TestedPredictions, most: float) -> np.ndarray:
 
 
 def ours_among_automatic(rule: TestedPredictions, most: float) -> np.ndarray:
-    return rule.unlabeled_uncertainties <= rule.surest(most, LEVEL).threshold
+    return rule.unlabeled_uncertainties <= surest_rows(rule, most, LEVEL).threshold
 
 
 def pool_limit(rule: TestedPredictions, most: float) -> float:

@@ -20,11 +20,10 @@ if TYPE_CHECKING:
         SemiSupervisedSplit,
         ShiftWarning,
     )
-    from hedgeclipper.bounds.audit import audit
-    from hedgeclipper.bounds.audit_answers import Audit
+    from hedgeclipper.bounds.audit import Audit, audit
     from hedgeclipper.bounds.auto_labels import AutoLabels
     from hedgeclipper.bounds.certificate import Certificate, ClassRates
-    from hedgeclipper.bounds.random_sample import Sample, draw_sample
+    from hedgeclipper.bounds.sample import Sample, draw_sample
     from hedgeclipper.classifier import HedgeClipperClassifier
     from hedgeclipper.game.solution import Contradiction, GameSolution
     from hedgeclipper.game.solve import solve_game
@@ -49,10 +48,10 @@ _HOME = {
     "Votes": "votes.matrix",
     "LabelingLoop": "labeling.loop",
     "solve_game": "game.solve",
-    "Audit": "bounds.audit_answers",
+    "Audit": "bounds.audit",
     "audit": "bounds.audit",
-    "Sample": "bounds.random_sample",
-    "draw_sample": "bounds.random_sample",
+    "Sample": "bounds.sample",
+    "draw_sample": "bounds.sample",
     "AutoLabels": "bounds.auto_labels",
     "Certificate": "bounds.certificate",
     "Contradiction": "game.solution",

@@ -36,13 +36,11 @@ from hedgeclipper.base.table_classifier import (
     TableClassifier,
 )
 from hedgeclipper.bounds.certificate import USED_LABELS
-from hedgeclipper.bounds.random_sample import Sample
+from hedgeclipper.bounds.hold_out import HeldOutLabels, differ_in_rank, hold_out_labels
+from hedgeclipper.bounds.sample import Sample
 from hedgeclipper.bounds.tested_predictions import (
     SHIFTED_LABELS,
-    HeldOutLabels,
     TestedPredictions,
-    differ_in_rank,
-    hold_out_labels,
 )
 from hedgeclipper.game.solution import store_games
 from hedgeclipper.io import (

@@ -34,6 +34,7 @@ from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan, ColumnScale
 from hedgeclipper.base.predictions import TablePredictor
 from hedgeclipper.base.semi_supervised import RowReader, SemiSupervisedSplit
 from hedgeclipper.bounds.certificate import Certificate, RateEvidence
+from hedgeclipper.bounds.sample import FirstQuestion
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io.arrays import is_array
@@ -53,7 +54,7 @@ from hedgeclipper.votes.vote_game import Constraints, VoterBounds
 from hedgeclipper.weighing import Calibration, RankScale, TreeScale, WeightedVote
 
 # raised whenever a saved type is renamed or moved, or stores something else
-FORMAT = 12
+FORMAT = 13
 HEADER = "hedgeclipper.json"
 _ZIP_MAGIC = b"PK\x03\x04"
 _CHECKSUM_BYTES = 64
@@ -70,6 +71,7 @@ OWN_TYPES: tuple[type, ...] = (
     Certificate,
     RateEvidence,
     TestedPredictions,
+    FirstQuestion,
     HedgeClipperClassifier,
     TestedRows,
     UnlabeledGain,

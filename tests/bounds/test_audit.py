@@ -284,3 +284,24 @@ def test_undecided_rows_count_as_wrong_whatever_number_is_predicted():
         found = audit(np.full(N_ROWS, label), sample, labels)
         assert (found.n_wrong, found.n_skipped) == (2, 2)
         assert found.error_lower == 0
+
+
+def test_the_guarantee_is_for_the_first_error_and_predictions_asked_of_a_sample():
+    truth, predicted, confidences = predictions()
+    sample = draw_sample(N_ROWS, 300)
+    known = {"rows": sample, "labels": truth[sample.rows], "confidences": confidences}
+    first, again = (audit(predicted, **known, max_error=0.1) for _ in range(2))
+    assert first.file_kind == again.file_kind == "guarantee"
+    for more in ({"max_error": 0.05}, {"max_error": 0.1, "confidence_level": 0.9}):
+        other = audit(predicted, **known, **more)
+        assert (other.kind, other.file_kind) == ("guarantee", "estimate")
+        assert "have answered max_error=0.1 with 95% confidence before" in other.describe()
+    changed = np.where(np.arange(N_ROWS) < 50, "no", predicted)
+    other = audit(changed, **known, max_error=0.1)
+    assert "have tested other predictions before" in other.describe()
+    # a look at every label asks the same question again and again
+    looks = draw_sample(N_ROWS, 300, seed=1)
+    for n_seen in (100, 200):
+        seen = np.where(np.arange(300) < n_seen, truth[looks.rows], None)
+        known = {"confidences": confidences, "max_error": 0.1, "sequential": True}
+        assert audit(predicted, looks, seen, **known).file_kind == "guarantee"

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.bounds.auto_labels import AutoLabels, accept_in_file
+from hedgeclipper.bounds.auto_labels import AutoLabels, accept_in_file, surest_rows
+from hedgeclipper.bounds.finishing import make_plan
 from hedgeclipper.bounds.intervals import proportion_bounds
-from hedgeclipper.bounds.plan import make_plan
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.io.digests import digest_rows
 
@@ -25,7 +25,7 @@ def test_more_errors_than_allowed_are_as_rare_as_it_says(max_error, scale):
     violations, coverage = 0, []
     for _ in range(200):
         rule, wrong = make_rule(rng, scale=scale)
-        sure = rule.unlabeled_uncertainties <= rule.surest(max_error, 0.9).threshold
+        sure = rule.unlabeled_uncertainties <= surest_rows(rule, max_error, 0.9).threshold
         violations += bool(sure.any()) and wrong[sure].mean() > max_error
         coverage.append(sure.mean())
     assert violations <= 20 + 3 * np.sqrt(200 * 0.1 * 0.9)
@@ -34,7 +34,7 @@ def test_more_errors_than_allowed_are_as_rare_as_it_says(max_error, scale):
 
 def test_what_is_said_of_the_sure_rows_is_the_exact_test_of_them():
     rule, _ = make_rule(np.random.default_rng(1))
-    found = rule.surest(0.05, 0.95)
+    found = surest_rows(rule, 0.05, 0.95)
     below = rule.uncertainties <= found.threshold
     n_sure = int((rule.unlabeled_uncertainties <= found.threshold).sum())
     _, upper = proportion_bounds(rule.wrong[below].sum(), below.sum(), n_sure, 0.05)
@@ -53,12 +53,12 @@ def test_a_few_rows_are_all_labeled_if_no_label_is_wrong(n_unlabeled):
     for _ in range(20):
         own = rng.random(1000), rng.random(n_unlabeled)
         rule = TestedPredictions(np.zeros(1000, bool), *own, n_unlabeled, 0.5)
-        assert rule.surest(0.05, 0.95).coverage == 1.0
+        assert surest_rows(rule, 0.05, 0.95).coverage == 1.0
 
 
 def test_too_few_labels_say_how_many_are_needed():
     rule, _ = make_rule(np.random.default_rng(0), n_tested=50)
-    found = rule.surest(0.01, 0.95)
+    found = surest_rows(rule, 0.01, 0.95)
     assert found.coverage == 0.0
     assert found.n_needed == np.ceil(1.3 * np.log(20) / -np.log(0.99))
 
@@ -69,14 +69,14 @@ def test_rows_of_equal_uncertainty_are_taken_together_or_not_at_all():
     for n_sure in (80, 150, 200, 250):
         counts = np.array([n_sure, 400 - n_sure])
         uncertainties, others = (np.repeat([0.01, 0.4], counts * times) for times in (1, 10))
-        found = TestedPredictions(wrong, uncertainties, others, 4000, 0.5).surest(0.05, 0.95)
+        found = surest_rows(TestedPredictions(wrong, uncertainties, others, 4000, 0.5), 0.05, 0.95)
         assert (found.threshold, found.coverage) == (0.01, n_sure / 400)
         assert (found.n_errors, found.n_tested) == (0, n_sure)
     uncertainties, others = (
         np.repeat([0.01, 0.4], np.array([70, 330]) * times) for times in (1, 10)
     )
     assert (
-        TestedPredictions(wrong, uncertainties, others, 4000, 0.5).surest(0.05, 0.95).coverage
+        surest_rows(TestedPredictions(wrong, uncertainties, others, 4000, 0.5), 0.05, 0.95).coverage
         == 0.0
     )
 
@@ -102,8 +102,8 @@ def test_an_order_of_the_file_that_tells_errors_does_not_show_in_ties(n_rows):
 
 def test_without_a_label_nothing_is_sure_nor_known():
     rule, _ = make_rule(np.random.default_rng(0), n_tested=0)
-    assert rule.surest(0.9, 0.5).coverage == 0.0
-    assert rule.surest(0.9, 0.5).n_needed == 1
+    assert surest_rows(rule, 0.9, 0.5).coverage == 0.0
+    assert surest_rows(rule, 0.9, 0.5).n_needed == 1
 
 
 def some_labels(n_review=6, **changes):

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from hedgeclipper import HedgeClipperClassifier, VoteAggregator, draw_sample
+from hedgeclipper import HedgeClipperClassifier, VoteAggregator, draw_sample, load, save
 from hedgeclipper.bounds.auto_labels import accept_in_file
-from hedgeclipper.bounds.tested_predictions import TestedPredictions, hold_out_labels, pool_places
+from hedgeclipper.bounds.hold_out import hold_out_labels, pool_places
+from hedgeclipper.bounds.tested_predictions import TestedPredictions
 
 N_ROWS, CHOSEN = 600, np.arange(30)
 X, TRUTH = make_classification(N_ROWS, 6, flip_y=0.1, random_state=0)
@@ -22,11 +23,11 @@ def labels(skipped=(), more=()):
     return found
 
 
-def fitted(kind, y, sample, level=0.9):
+def fitted(kind, y, sample, level=0.9, random_state=0):
+    options = {"confidence_level": level, "random_state": random_state}
     if kind == "votes":
-        model = VoteAggregator(abstain_label=None, confidence_level=level, random_state=0)
-        return model.fit(VOTES, y, sample=sample)
-    model = HedgeClipperClassifier("trees", n_estimators=20, confidence_level=level, random_state=0)
+        return VoteAggregator(abstain_label=None, **options).fit(VOTES, y, sample=sample)
+    model = HedgeClipperClassifier("trees", n_estimators=20, **options)
     return model.fit(X, y, sample=sample)
 
 
@@ -139,3 +140,39 @@ def test_which_rows_test_does_not_change_the_order_of_equal_rows():
         assert np.array_equal(np.flatnonzero(rule.is_tested), np.sort(test))
         orders.add(tuple(rule.order_of_pool()))
     assert len(orders) == 1
+
+
+# Many questions of one sample, and many fits to it.
+
+
+@pytest.mark.parametrize("kind", ["table", "votes"])
+def test_the_guarantee_is_for_the_first_question_asked_of_the_labels(kind, tmp_path):
+    model = fitted(kind, labels(), sample_of(kind))
+    first = model.auto_label(0.3)
+    again = model.auto_label(0.3)
+    assert first.kind == again.kind == "guarantee"
+    for max_error, level in ((0.2, 0.95), (0.3, 0.9), ({0: 0.3, 1: 0.3}, 0.95)):
+        other = model.auto_label(max_error, confidence_level=level)
+        assert other.kind == "estimate"
+        assert "have answered max_error=0.3 with 95% confidence before" in other.describe()
+    assert model.auto_label(0.3, among="automatic").kind == "estimate"
+    loaded = load(save(model, tmp_path / "model"))
+    assert (loaded.auto_label(0.3).kind, loaded.auto_label(0.2).kind) == ("guarantee", "estimate")
+    assert model.fit(VOTES if kind == "votes" else X, labels()).auto_label(0.2).kind == "guarantee"
+
+
+def test_limits_in_another_order_are_the_same_question():
+    model = fitted("table", labels(), SAMPLE)
+    assert model.auto_label({0: 0.3, 1: 0.4}).kind == "guarantee"
+    assert model.auto_label({1: 0.4, 0: 0.3}).kind == "guarantee"
+
+
+def test_a_second_fit_to_a_sample_is_tested_by_the_same_rows_and_is_an_estimate():
+    sample, found = sample_of("table"), []
+    test = sample.rows[:100]  # the first half of the draw, whatever the random state
+    for state in (0, 1, 0):
+        model = fitted("table", labels(), sample, random_state=state)
+        found.append(model.auto_label(0.3))
+        assert model.certificate_.n_errors == np.sum(model.predict(X[test]) != TRUTH[test])
+    assert [one.kind for one in found] == ["guarantee", "estimate", "guarantee"]
+    assert "have tested other predictions before" in found[1].describe()

@@ -26,8 +26,9 @@ from hedgeclipper import (
 )
 from hedgeclipper.base.semi_supervised import SemiSupervisedRows, hold_out_rows
 from hedgeclipper.bounds.auto_labels import accept_in_file
+from hedgeclipper.bounds.hold_out import draw_held_out
 from hedgeclipper.bounds.intervals import proportion_bounds
-from hedgeclipper.bounds.tested_predictions import TestedPredictions, draw_held_out
+from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.bounds.whole_file import allowed_errors, error_limit, least_tested
 
 N_LABELED, N_ROWS = 120, 600
@@ -120,7 +121,7 @@ def test_which_rows_test_changes_no_prediction(kind, monkeypatch):
         labeled = np.sort(np.append(fit, held))
         places = np.searchsorted(labeled, np.sort(held))
         monkeypatch.setattr(
-            "hedgeclipper.bounds.tested_predictions.draw_held_out",
+            "hedgeclipper.bounds.hold_out.draw_held_out",
             lambda *_, places=places: places,
         )
         marked = np.where(np.isin(np.arange(N_ROWS), labeled), y, -1)

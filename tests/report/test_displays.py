@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hedgeclipper import PlanDisplay, VoteAggregator
-from hedgeclipper.bounds.plan import Plan
+from hedgeclipper.bounds.finishing import Plan
 from tests.report.conftest import VOTES, X, Y
 
 ERRORS = [0.1, 0.2, 0.3, 0.4]

@@ -18,8 +18,8 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.semi_supervised import NOTHING_TO_SCORE, is_unlabeled, label_values
-from hedgeclipper.bounds.auto_labels import QUESTIONS, auto_labels, check_max_error
-from hedgeclipper.bounds.intervals import check_level, proportion_bounds
+from hedgeclipper.bounds.auto_labels import auto_labels, check_question
+from hedgeclipper.bounds.intervals import proportion_bounds
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.io import as_classes, split_target
 
@@ -374,24 +374,16 @@ class AutoLabelMixin:
             Labels of all rows, and which of them need review, in what order.
         """
         check_is_fitted(self)
-        if among not in QUESTIONS:
-            raise ValueError(f"among must be one of {QUESTIONS}. Got {among!r}.")
-        limits = check_max_error(max_error)
-        check_level(confidence_level)
+        # before rows are read and predicted, which may take long
+        check_question(max_error, among, confidence_level)
         if X is None:
             labels, _ = self._unlabeled_predictions()
             rule, reason = self._tested.about(None)
         else:
             labels, uncertainties, digest = self._sure_predictions(X)
             rule, reason = self._tested.about(uncertainties, digest)
-        return auto_labels(
-            rule,
-            labels,
-            max_error=limits,
-            among=among,
-            confidence_level=float(confidence_level),
-            reason=reason,
-        )
+        asked = {"max_error": max_error, "among": among, "confidence_level": confidence_level}
+        return auto_labels(rule, labels, **asked, reason=reason)
 
     def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray, int]:
         raise NotImplementedError

@@ -37,8 +37,8 @@ class SummaryMixin:
     def tested_predictions_(self) -> TestedPredictions:
         """Which tested predictions are wrong, and how uncertain these and the others are.
 
-        ``certificate_`` and ``auto_label`` are made from it, and what is known of the surest rows
-        at any level: ``tested_predictions_.surest(max_error, confidence_level)``.
+        ``certificate_`` and ``auto_label`` are made from it, and a certificate at any level:
+        ``tested_predictions_.certificate(confidence_level)``.
         """
         check_is_fitted(self)
         return self._tested

@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import assert_all_finite, check_array, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
-from hedgeclipper.bounds.random_sample import Sample
+from hedgeclipper.bounds.sample import Sample
 from hedgeclipper.io import (
     as_classes,
     as_plain_array,

@@ -19,30 +19,40 @@ with probability ``confidence_level`` by itself; segments, and classes, hold tog
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hedgeclipper.bounds.audit_answers import USUAL_RECALL, Audit, ClassAudit
-from hedgeclipper.bounds.checked_rows import CheckedRows, check_groups, cohen_kappa
-from hedgeclipper.bounds.intervals import check_level, count_bounds
-from hedgeclipper.bounds.precision_recall import (
+from hedgeclipper.bounds.agreement import (
+    PrecisionRecall,
     SegmentErrors,
     checks_for_recall,
+    cohen_kappa,
+    count_in_part,
     precision_recall,
     segment_errors,
 )
-from hedgeclipper.bounds.random_sample import EXTENDED_SAMPLE, LABELED_AFTER
-from hedgeclipper.bounds.sequential import accept_rows_so_far, count_bounds_so_far, least_drawn
-from hedgeclipper.bounds.tested_predictions import differ_in_rank
+from hedgeclipper.bounds.auto_labels import check_max_error, question_words
+from hedgeclipper.bounds.hold_out import differ_in_rank
+from hedgeclipper.bounds.intervals import check_level
+from hedgeclipper.bounds.sample import EXTENDED_SAMPLE, LABELED_AFTER, Sample
+from hedgeclipper.bounds.sequential import accept_rows_so_far, least_drawn
 from hedgeclipper.bounds.whole_file import (
     AcceptedRows,
     accept_rows,
+    check_sample,
     error_limit,
     least_tested,
     order_by_uncertainty,
 )
+from hedgeclipper.io.frames import as_classes, as_plain_array, missing_labels
 
+# the recall whose price is named
+USUAL_RECALL = 0.95
+# random samples of rows that groups are compared with: a sample that comes from fewer groups than
+# all of them is none, up to a probability of 1 in 2,000
+N_COMPARED = 1999
 # why there is no guarantee
 SHIFTED_ROWS = (
     "checked rows differ from the others in uncertainty, so that they are no random sample, or "
@@ -84,7 +94,8 @@ def audit(
     max_error : float, default=None
         Largest proportion of wrong labels in the finished file, in which people have labeled all
         rows that need review. Name it before the labels are seen: over several of them, some is
-        broken more often than the level says.
+        broken more often than the level says. So of the labels of one `Sample` the guarantee is
+        for the first error and the first predictions; answers for others are estimates.
     confidence_level : float, default=0.95
         Probability with which each answer holds.
     segments : array-like of shape (n_rows,), or mapping of str to such, default=None
@@ -132,23 +143,21 @@ def audit(
     """
     check_level(confidence_level)
     checked = CheckedRows.of(predictions, rows, labels, sequential=sequential)
-    delta, pool = 1.0 - confidence_level, checked.pool
+    delta, pool, skipped = 1.0 - confidence_level, checked.pool, checked.skipped
     uncertain = _uncertainties(uncertainties, confidences, checked)
     if groups is not None and checked.sample is None:
-        check_groups(groups, checked.rows, checked.n_rows)
-    wrong, tested = checked.wrong, np.searchsorted(pool, checked.rows)
-    certain = wrong & ~checked.skipped
-    if sequential:
-        least, most = count_bounds_so_far(certain, pool.size, delta, checked.skipped)
-    else:
-        n_left, n_tested = pool.size - wrong.size, wrong.size
-        least = int(certain.sum() + count_bounds(certain.sum(), n_tested, n_left, delta)[0])
-        most = int(wrong.sum() + count_bounds(wrong.sum(), n_tested, n_left, delta)[1])
-    accepted, n_needed, review = _accept(checked, uncertain, tested, max_error, delta, seed)
-    reason = LABELED_AFTER if len(labeled_after) else _why_estimate(checked, uncertain, tested)
-    decided = checked.labels[~checked.skipped]
+        _check_groups(groups, checked)
+    wrong, decided = checked.wrong, checked.labels[~skipped]
+    _, least, most = count_in_part(wrong & ~skipped, wrong, pool.size, delta, sequential)
+    reason = LABELED_AFTER if len(labeled_after) else _why_estimate(checked, uncertain)
+    file_reason, accepted, n_needed, review = reason, None, 0, pool[:0]
+    if max_error is not None:
+        accepted, n_needed, review = _accept(checked, uncertain, max_error, delta, seed)
+        if checked.sample is not None:
+            asked = question_words(max_error, "file", confidence_level)
+            known = checked.predictions, uncertain
+            file_reason = reason or checked.sample.first_question.why_estimate(asked, *known)
     names, counts = np.unique(decided, return_counts=True)
-    pairs = checked.predicted[~checked.skipped]
     return Audit(
         labels=checked.merged(),
         is_checked=checked.is_known(),
@@ -156,15 +165,17 @@ def audit(
         n_pool=pool.size,
         n_checked=wrong.size,
         n_wrong=int(wrong.sum()),
-        n_skipped=int(checked.skipped.sum()),
+        n_skipped=int(skipped.sum()),
         error=float(wrong.mean()),
         error_lower=least / pool.size,
         error_upper=most / pool.size,
         baseline=1.0 - counts.max() / counts.sum(),
         majority=names[counts.argmax()].item(),
-        kappa=cohen_kappa(pairs, decided),
+        kappa=cohen_kappa(checked.predicted[~skipped], decided),
         kind="estimate" if reason else "guarantee",
         reason=reason,
+        file_kind="estimate" if file_reason else "guarantee",
+        file_reason=file_reason,
         confidence_level=confidence_level,
         sequential=sequential,
         sample=checked.sample,
@@ -172,8 +183,8 @@ def audit(
         accepted=accepted,
         n_needed=n_needed,
         review_order=review,
-        segments=_audit_segments(segments, checked, tested, delta, sequential),
-        classes=_audit_classes(classes, checked, tested, delta, sequential),
+        segments=_audit_segments(segments, checked, delta),
+        classes=_audit_classes(classes, checked, delta),
     )
 
 
@@ -205,55 +216,43 @@ def _uncertainties(uncertainties: Any, confidences: Any, checked: CheckedRows) -
 
 
 def _accept(
-    checked: CheckedRows,
-    uncertain: Any,
-    tested: np.ndarray,
-    max_error: Any,
-    delta: float,
-    seed: int,
-) -> tuple[AcceptedRows | None, int, np.ndarray]:
+    checked: CheckedRows, uncertain: Any, max_error: Any, delta: float, seed: int
+) -> tuple[AcceptedRows, int, np.ndarray]:
     """Return the test of the whole file, the labels it needs, and the rows to review in order."""
-    if max_error is None:
-        return None, 0, np.zeros(0, np.int64)
-    if not 0.0 < max_error < 1.0:
+    largest = check_max_error(max_error)
+    if isinstance(largest, dict):
         raise ValueError(
-            f"max_error must lie strictly between 0 and 1. Got {max_error!r}. For 0, people have "
-            "to label every row."
+            "max_error must be one number for the file. Got limits per class. Ask for precision "
+            "and recall with classes."
         )
     if uncertain is None:
         raise ValueError(
             "max_error needs uncertainties or confidences, by which rows are ordered. Got neither."
         )
-    pool, limit = checked.pool, error_limit(max_error, checked.n_rows)
+    pool, limit = checked.pool, error_limit(largest, checked.n_rows)
     order = order_by_uncertainty(uncertain[pool], seed)
     test: Callable[..., AcceptedRows]
     test, least = accept_rows, least_tested
     if checked.sequential:
         test, least = accept_rows_so_far, least_drawn
-    found = test(order, tested, checked.wrong, limit=limit, delta=delta, skipped=checked.skipped)
+    rows = order, checked.tested, checked.wrong
+    found = test(*rows, limit=limit, delta=delta, skipped=checked.skipped)
     found = found.within(~checked.not_predicted[pool])
     is_open = ~checked.is_known()[pool] & ~found.is_accepted
     return found, least(pool.size, limit, delta), pool[order[is_open[order]]][::-1]
 
 
-def _why_estimate(checked: CheckedRows, uncertain: Any, tested: np.ndarray) -> str:
+def _why_estimate(checked: CheckedRows, uncertain: Any) -> str:
     """Return why there is no guarantee, "" if there is one."""
     if checked.sample is not None and checked.sample.is_extended and not checked.sequential:
         return EXTENDED_SAMPLE
     if uncertain is None:
         return ""
-    others = np.ones(checked.pool.size, bool)
-    others[tested] = False
-    return (
-        SHIFTED_ROWS
-        if differ_in_rank(uncertain[checked.rows], uncertain[checked.pool[others]])
-        else ""
-    )
+    others = np.delete(checked.pool, checked.tested)
+    return SHIFTED_ROWS if differ_in_rank(uncertain[checked.rows], uncertain[others]) else ""
 
 
-def _audit_segments(
-    segments: Any, checked: CheckedRows, tested: np.ndarray, delta: float, sequential: bool
-) -> dict[str, SegmentErrors]:
+def _audit_segments(segments: Any, checked: CheckedRows, delta: float) -> dict[str, SegmentErrors]:
     if segments is None:
         return {}
     ways = dict(segments) if isinstance(segments, Mapping) else {"segment": segments}
@@ -265,20 +264,12 @@ def _audit_segments(
                 f"segments must name one for each of the {checked.n_rows:,} rows. Got shape "
                 f"{values.shape} for {name!r}."
             )
-        found[str(name)] = segment_errors(
-            values[checked.pool],
-            tested,
-            checked.wrong,
-            delta=delta / len(ways),
-            skipped=checked.skipped,
-            sequential=sequential,
-        )
+        here = values[checked.pool], checked.tested, checked.wrong
+        found[str(name)] = segment_errors(*here, delta=delta / len(ways), **checked.options)
     return found
 
 
-def _audit_classes(
-    classes: Any, checked: CheckedRows, tested: np.ndarray, delta: float, sequential: bool
-) -> list[ClassAudit]:
+def _audit_classes(classes: Any, checked: CheckedRows, delta: float) -> list[ClassAudit]:
     wanted = [classes] if isinstance(classes, str) or np.ndim(classes) == 0 else list(classes)
     known, share, found = checked.classes.tolist(), delta / max(len(wanted), 1), []
     for label in wanted:
@@ -288,17 +279,404 @@ def _audit_classes(
             )
         predicted = checked.predictions[checked.pool] == label
         is_class = (checked.labels == label) & ~checked.skipped
-        rates = precision_recall(
-            predicted,
-            tested,
-            is_class,
-            delta=share,
-            skipped=checked.skipped,
-            sequential=sequential,
-        )
-        prevalence = float(is_class.mean())
-        n_needed, n_others = 0, int(np.sum(~predicted))
+        here = predicted, checked.tested, is_class
+        rates = precision_recall(*here, delta=share, **checked.options)
+        prevalence, n_needed, n_others = float(is_class.mean()), 0, int(np.sum(~predicted))
         if prevalence and n_others:
             n_needed = checks_for_recall(USUAL_RECALL, prevalence, share / 2.0, n_others)
         found.append(ClassAudit(label, prevalence, int(predicted.sum()), n_needed, rates))
     return found
+
+
+def _check_groups(groups: Any, checked: CheckedRows) -> None:
+    """Raise if checked rows come from so few groups that whole groups must have been drawn."""
+    values, rows, n_rows = np.asarray(groups), checked.rows, checked.n_rows
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"groups must name one for each of the {n_rows:,} rows. Got shape {values.shape}."
+        )
+    names, codes = np.unique(values, return_inverse=True)
+    rng = np.random.default_rng(0)
+    drawn = (rng.choice(n_rows, rows.size, replace=False) for _ in range(N_COMPARED))
+    found, usual = np.unique(codes[rows]).size, min(np.unique(codes[one]).size for one in drawn)
+    if found < usual:
+        raise ValueError(
+            f"The {rows.size:,} checked rows come from {found:,} of {names.size:,} groups; those "
+            f"of a random sample of rows come from at least {usual:,}. A sample of groups is no "
+            "sample of rows, and proves nothing of them. Draw single rows with draw_sample."
+        )
+
+
+@dataclass(frozen=True)
+class ClassAudit:
+    """Precision and recall of a class, with what it takes to prove a recall of 95%.
+
+    Parameters
+    ----------
+    label : object
+        The class.
+    prevalence : float
+        Estimated proportion of the rows that are of the class.
+    n_predicted : int
+        Rows that are predicted to be of the class.
+    n_for_recall : int
+        Least number of checked rows, among those not predicted to be of the class, that prove a
+        recall of 95% if it is perfect; 0 if the class was not found.
+    rates : PrecisionRecall
+        Estimates and bounds.
+    """
+
+    label: Any
+    prevalence: float
+    n_predicted: int
+    n_for_recall: int
+    rates: PrecisionRecall
+
+    def describe(self) -> str:
+        """Return the price of a recall first, then what is known, in sentences."""
+        name, rates = _quoted(self.label), self.rates
+        price = (
+            f"To prove a recall of {USUAL_RECALL:.0%} for {name}, about {self.prevalence:.1%} of "
+            f"the rows, takes at least {self.n_for_recall:,} checked rows that are not predicted "
+            f"{name}. "
+            if self.n_for_recall
+            else ""
+        )
+        parts = [
+            f"{what} {_percent(value)} (at least {low:.1%}, at most {high:.1%})"
+            for what, value, low, high in (
+                ("precision", rates.precision, rates.precision_lower, rates.precision_upper),
+                ("recall", rates.recall, rates.recall_lower, rates.recall_upper),
+            )
+        ]
+        return f"{price}{name}, predicted for {self.n_predicted:,} rows: {'; '.join(parts)}."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit:
+    """What checked rows tell of predictions; made by `audit`.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        The label of each row: that of people where they gave one, else the predicted one.
+    is_checked : ndarray of bool of shape (n_rows,)
+        Rows that people have labeled, or that the sample excludes since they were labeled before.
+    n_rows, n_pool : int
+        Rows of the file, and those that the checked rows were drawn from.
+    n_checked, n_wrong, n_skipped : int
+        Checked rows, those predicted wrong (rows that were not decided included), and those that
+        people could not decide.
+    error, error_lower, error_upper : float
+        Proportion of wrong predictions among the checked rows, and bounds on that of the pool, each
+        with probability ``confidence_level`` by itself.
+    baseline : float
+        Proportion of the checked labels that are not of the most frequent class ``majority``.
+    majority : object
+        Most frequent class of the checked labels.
+    kappa : float
+        Cohen's kappa of predictions and checked labels.
+    kind : {"guarantee", "estimate"}
+        "guarantee": by an exact test, if the checked rows are a random sample.
+    reason : str
+        Why it is an estimate, where it is.
+    file_kind, file_reason : str
+        The same for the finished file: also an estimate if the labels were asked something else
+        before.
+    confidence_level : float
+        Level of each answer.
+    sequential : bool
+        Whether the answers hold at every look.
+    sample : Sample or None
+        Record of the draw; None if it was only stated that the rows were drawn at random.
+    max_error : float or None
+        Largest proportion of wrong labels in the finished file that was asked for.
+    accepted : AcceptedRows or None
+        The test of it, for the rows of the pool.
+    n_needed : int
+        Least number of checked rows that could prove ``max_error``.
+    review_order : ndarray of int
+        Rows that need review, the most uncertain first; empty without ``max_error``.
+    segments : dict of str to SegmentErrors
+        Errors in segments, for each way to cut the rows into such.
+    classes : list of ClassAudit
+        Precision and recall of the classes that were asked for.
+    """
+
+    labels: np.ndarray
+    is_checked: np.ndarray
+    n_rows: int
+    n_pool: int
+    n_checked: int
+    n_wrong: int
+    n_skipped: int
+    error: float
+    error_lower: float
+    error_upper: float
+    baseline: float
+    majority: Any
+    kappa: float
+    kind: str
+    reason: str
+    file_kind: str
+    file_reason: str
+    confidence_level: float
+    sequential: bool
+    sample: Sample | None
+    max_error: float | None
+    accepted: AcceptedRows | None
+    n_needed: int
+    review_order: np.ndarray
+    segments: dict[str, SegmentErrors]
+    classes: list[ClassAudit]
+
+    @property
+    def needs_review(self) -> np.ndarray:
+        """Which rows people have to label, a mask; none without ``max_error``."""
+        mask = np.zeros(self.n_rows, bool)
+        mask[self.review_order] = True
+        return mask
+
+    @property
+    def file_error_upper(self) -> float | None:
+        """Upper bound on the proportion of wrong labels in the finished file."""
+        return None if self.accepted is None else self.accepted.file_error_upper(self.n_rows)
+
+    def proves(self, max_error: float) -> bool:
+        """Return whether at most this proportion of all predictions is proved to be wrong."""
+        return self.kind == "guarantee" and self.error_upper <= max_error
+
+    def describe(self) -> str:
+        """Return what is known of the predictions, in sentences, a line for each question."""
+        return "\n".join(text for _, text in self.facts())
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the lines of `describe`, each after a word for what it is about."""
+        facts = [("Error", self._describe_error()), *self._describe_file()]
+        facts += [(f"Class {one.label}", one.describe()) for one in self.classes]
+        facts.append(("Draw", self._describe_draw()))
+        if len(self.segments) + len(self.classes) + (self.max_error is not None) > 0:
+            each = f"Each bound holds with {self._level} confidence by itself."
+            parts = [name for name in ("segments", "classes") if len(getattr(self, name))]
+            if parts:
+                together = " and also for all ".join(parts)
+                each += f" Upper bounds hold for all {together} together, and so do lower bounds."
+            facts.append(("Level", each))
+        return facts
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        return f"<Audit ({self.kind}): {self._describe_error()}>"
+
+    @property
+    def _level(self) -> str:
+        return f"{100 * self.confidence_level:g}%"
+
+    def _sure(self, kind: str) -> str:
+        words = "guaranteed with" if kind == "guarantee" else "an estimate at"
+        return f"{words} {self._level} confidence{', at every look' * self.sequential}"
+
+    def _describe_error(self) -> str:
+        skipped = f", {self.n_skipped:,} of them not decided" if self.n_skipped else ""
+        return (
+            f"{self.n_wrong:,} of {self.n_checked:,} checked predictions are wrong "
+            f"({self.error:.1%}{skipped}). Of all {self.n_pool:,} predictions at most "
+            f"{self.error_upper:.1%} are wrong: {self._sure(self.kind)}. (At least "
+            f"{self.error_lower:.1%}, at the same level; always guessing "
+            f"{_quoted(self.majority)}: about {self.baseline:.1%}; kappa {self.kappa:.2f}.)"
+        )
+
+    def _describe_file(self) -> list[tuple[str, str]]:
+        if self.accepted is None or self.max_error is None:
+            return []
+        limit, found = f"{100 * self.max_error:g}%", self.accepted
+        if found.n_accepted == 0:
+            why = (
+                f"at least {self.n_needed:,} random checked rows are needed for {limit}; there are "
+                f"{self.n_checked:,}"
+                if found.n_allowed < 0
+                else "predictions that are as sure as any are wrong too often"
+            )
+            return [("File", f"No prediction can stay without review: {why}.")]
+        n_review = self.review_order.size
+        text = (
+            f"{self.n_rows - n_review:,} of {self.n_rows:,} rows need no review, of which people "
+            f"have labeled {int(self.is_checked.sum()):,}. If the other {n_review:,} are labeled "
+            f"by hand, at most {limit} of all labels are wrong: {self._sure(self.file_kind)}. "
+            f"(Among the {found.n_accepted:,} automatic labels at most {found.error_upper:.1%}; "
+            f"always guessing {_quoted(self.majority)}: {self.baseline:.1%} of the file.)"
+        )
+        if self.file_reason != self.reason:
+            text += f" It is no guarantee, since {self.file_reason}."
+        if self.max_error >= self.baseline:
+            text += (
+                f" Careful: always guessing {_quoted(self.majority)} would pass {limit}, too. Ask "
+                "for a smaller error, or for precision and recall of the rare class."
+            )
+        return [("File", text)]
+
+    def _describe_draw(self) -> str:
+        if self.kind != "guarantee":
+            return f"No guarantee, since {self.reason}."
+        if self.n_checked == self.n_pool:
+            return "All rows were checked."
+        if self.sample is None:
+            return (
+                "That the checked rows are a random sample of all rows, and had no part in the "
+                "predictions, was stated, not known."
+            )
+        return (
+            f"The draw is recorded: {self.sample.describe()}. That the labels had no part in the "
+            "predictions was stated, not known."
+        )
+
+
+def _percent(value: float) -> str:
+    return "unknown" if np.isnan(value) else f"{value:.1%}"
+
+
+def _quoted(label: Any) -> str:
+    return f'"{label}"' if isinstance(label, str) else str(label)
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedRows:
+    """Predictions of all rows, and people's labels of some of them.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n_rows,)
+        Predicted classes; of rows without one, any value.
+    not_predicted : ndarray of bool of shape (n_rows,)
+        Rows without a prediction.
+    rows : ndarray of int of shape (n_checked,)
+        Positions of the checked rows, in the order in which they were given.
+    labels : ndarray of shape (n_checked,)
+        Their labels; of those that were not decided, any value.
+    skipped : ndarray of bool of shape (n_checked,)
+        Those that people could not decide.
+    classes : ndarray
+        All predicted classes and labels.
+    pool : ndarray of int of shape (n_pool,)
+        The rows that checked ones were drawn from.
+    sample : Sample or None
+        Record of the draw.
+    sequential : bool
+        Whether labels are to be tested at every look.
+    """
+
+    predictions: np.ndarray
+    not_predicted: np.ndarray
+    rows: np.ndarray
+    labels: np.ndarray
+    skipped: np.ndarray
+    classes: np.ndarray
+    pool: np.ndarray
+    sample: Sample | None
+    sequential: bool
+
+    @classmethod
+    def of(cls, predictions: Any, rows: Any, labels: Any, *, sequential: bool) -> CheckedRows:
+        """Return them, or say what is wrong with them."""
+        predicted = as_plain_array(predictions)
+        if predicted.ndim != 1 or predicted.size == 0:
+            raise ValueError(
+                "predictions must have one class for each row, and one row at least. Got shape "
+                f"{predicted.shape}."
+            )
+        sample = rows if isinstance(rows, Sample) else None
+        if sample is not None:
+            sample.check(predicted.size)
+        checked, given = _given_labels(rows if sample is None else sample.rows, labels)
+        skipped = missing_labels(given)
+        if sequential:  # rows after the last label have not been looked at
+            n_seen = int(np.flatnonzero(~skipped).max(initial=-1)) + 1
+            checked, given, skipped = checked[:n_seen], given[:n_seen], skipped[:n_seen]
+        check_sample(np.arange(predicted.size), checked, skipped, None)
+        if skipped.all():
+            raise ValueError(
+                f"None of the {skipped.size:,} checked rows has a label. Label some of them."
+            )
+        absent = missing_labels(predicted)
+        codes, values, classes = _common_classes(predicted[~absent], given[~skipped])
+        every, own = np.zeros(predicted.size, classes.dtype), np.zeros(given.size, classes.dtype)
+        every[~absent], own[~skipped] = codes, values
+        pool = np.arange(predicted.size) if sample is None else sample.pool
+        return cls(every, absent, checked, own, skipped, classes, pool, sample, sequential)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the file."""
+        return self.predictions.size
+
+    @property
+    def tested(self) -> np.ndarray:
+        """Positions of the checked rows in the pool."""
+        return np.searchsorted(self.pool, self.rows)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How parts of the rows are tested."""
+        return {"skipped": self.skipped, "sequential": self.sequential}
+
+    @property
+    def predicted(self) -> np.ndarray:
+        """Predictions of the checked rows."""
+        return self.predictions[self.rows]
+
+    @property
+    def wrong(self) -> np.ndarray:
+        """Which checked rows are predicted wrong, those that were not decided included."""
+        return (self.predicted != self.labels) | self.skipped | self.not_predicted[self.rows]
+
+    def is_known(self) -> np.ndarray:
+        """Return which rows have a label of people: checked and decided, or excluded before."""
+        known = np.ones(self.n_rows, bool)
+        known[self.pool] = False
+        known[self.rows[~self.skipped]] = True
+        return known
+
+    def merged(self) -> np.ndarray:
+        """Return the predictions, with people's labels where there are such; None for neither."""
+        labels = self.predictions.copy()
+        if self.not_predicted.any():
+            labels = labels.astype(object)
+            labels[self.not_predicted] = None
+        labels[self.rows[~self.skipped]] = self.labels[~self.skipped]
+        return labels
+
+
+def _given_labels(rows: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    checked, given = np.asarray(rows), as_plain_array(labels)
+    if given.shape != checked.shape:
+        raise ValueError(
+            f"labels must have one entry for each of the {checked.size:,} checked rows, None where "
+            f"people could not decide. Got shape {given.shape}."
+        )
+    if checked.size == 0:
+        raise ValueError("No row was checked. Draw some rows with draw_sample and label them.")
+    return checked, given
+
+
+def _common_classes(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Return predictions and labels in one type, and all classes among them."""
+    predicted = as_classes(one, "predictions")
+    given = as_classes(other, "labels")
+    if predicted.size and (predicted.dtype.kind == "U") != (given.dtype.kind == "U"):
+        raise TypeError(
+            "predictions and labels must be of one kind, strings or numbers. Got predictions such "
+            f"as {predicted.tolist()[0]!r} and labels such as {given.tolist()[0]!r}. Encode them "
+            "in the same way."
+        )
+    if predicted.size == 0:
+        predicted = predicted.astype(given.dtype)
+    both = np.concatenate([predicted, given])
+    classes = np.unique(both)
+    if predicted.size and not np.isin(given, predicted).any():
+        raise ValueError(
+            f"No label is a predicted class: labels are {np.unique(given)[:5].tolist()}, "
+            f"predictions {np.unique(predicted)[:5].tolist()}. Write both in the same way."
+        )
+    return both[: predicted.size], both[predicted.size :], classes

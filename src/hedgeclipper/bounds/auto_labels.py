@@ -7,7 +7,15 @@ reviewed: people's labels count as right.
 
 What counts as the file are all rows of the fit, labeled ones too, or new rows that are passed.
 Errors of people are not among those that are bounded. The test labels must be a simple random
-sample of the rows that the model has not learned from.
+sample of the rows that the model has not learned from. The guarantee is for the first question
+that they are asked (`sample.FirstQuestion`); answers to others are estimates.
+
+**Among the automatic labels.** Up to any uncertainty that was fixed without a look at the labels,
+the exact bound on the proportion of errors holds. Thresholds are ranks among the uncertainties of
+labeled and unlabeled rows together. They are tested one after the other, from the first at which
+the labels could prove the bound to ever larger ones, and the last before the first failure is
+taken: so many tests in a row need no correction, since one that fails ends them. It is proved for
+tested and unlabeled rows up to the threshold together, and so it is said of these.
 """
 
 from __future__ import annotations
@@ -19,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.bounds.certificate import STATED, count_errors
+from hedgeclipper.bounds.intervals import check_level, proportion_bounds
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.bounds.whole_file import (
     AcceptedRows,
@@ -29,6 +38,9 @@ from hedgeclipper.bounds.whole_file import (
 )
 
 QUESTIONS = ("file", "automatic")
+N_THRESHOLDS = 25
+# the first threshold has so many times the labels that could prove the bound without an error
+LEAST_MARGIN, MARGIN = 1.3, 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,27 +192,50 @@ def _limit_text(max_error: float | dict[Any, float]) -> str:
 def check_max_error(max_error: Any) -> float | dict[Any, float]:
     """Return the largest error, or those of classes, as floats; raise unless they can be limits."""
     given = max_error if isinstance(max_error, Mapping) else {None: max_error}
-    found = {}
-    for name, one in given.items():
+    for one in given.values():
         is_number = isinstance(one, (int, float, np.number)) and not isinstance(one, bool)
         if not (is_number and 0.0 < one < 1.0):
             raise ValueError(
                 f"max_error must lie strictly between 0 and 1, as 0.05 for 5%. Got {one!r}."
             )
-        found[name] = float(one)
-    if not found:
+    if not given:
         raise ValueError("max_error has no limit. Got an empty dictionary: pass 0.05, say.")
+    found = {name: float(one) for name, one in given.items()}
     return found if isinstance(max_error, Mapping) else found[None]
+
+
+def check_question(max_error: Any, among: Any, confidence_level: Any) -> float | dict[Any, float]:
+    """Return the largest error as `check_max_error` does; raise if the question is none."""
+    if among not in QUESTIONS:
+        raise ValueError(f"among must be one of {QUESTIONS}. Got {among!r}.")
+    check_level(confidence_level)
+    if among == "automatic" and isinstance(max_error, Mapping):
+        raise ValueError("Limits per class go with among='file'. Got among='automatic'.")
+    return check_max_error(max_error)
+
+
+def question_words(max_error: float | dict[Any, float], among: str, confidence_level: float) -> str:
+    """Return a question in words, the same for limits in another order.
+
+    Examples
+    --------
+    >>> question_words({"yes": 0.1, None: 0.05}, "file", 0.95)
+    "max_error={None: 0.05, 'yes': 0.1} with 95% confidence"
+    """
+    if isinstance(max_error, dict):
+        max_error = dict(sorted(max_error.items(), key=lambda one: str(one[0])))
+    where = "" if among == "file" else " among the automatic labels"
+    return f"max_error={max_error!r}{where} with {100 * confidence_level:g}% confidence"
 
 
 def auto_labels(
     rule: TestedPredictions,
     labels: np.ndarray,
     *,
-    max_error: float | dict[Any, float],
-    among: str,
-    confidence_level: float,
-    reason: str,
+    max_error: float | Mapping[Any, float],
+    among: str = "file",
+    confidence_level: float = 0.95,
+    reason: str = "",
 ) -> AutoLabels:
     """Return which of the predicted labels may stay.
 
@@ -210,20 +245,20 @@ def auto_labels(
         What test labels tell, with the uncertainties of all rows.
     labels : ndarray of shape (n_samples,)
         Predicted labels of the rows.
-    max_error : float or dict
-        As `check_max_error` returns it; limits of classes by name, that of the file by None.
+    max_error : float or mapping
+        Largest error; limits of classes by name, that of the file by None.
     among : {"file", "automatic"}
         The question.
     confidence_level : float
         Probability with which the answer holds.
     reason : str
-        Why it is no guarantee; "" if it is one.
+        Why it is no guarantee; "" if it may be one.
     """
+    max_error = check_question(max_error, among, confidence_level)
     uncertainties, n_needed = rule.unlabeled_uncertainties, 0
     if among == "automatic":
-        if isinstance(max_error, dict):
-            raise ValueError("Limits per class go with among='file'. Got among='automatic'.")
-        sure = rule.surest(max_error, confidence_level)
+        assert not isinstance(max_error, dict)
+        sure = surest_rows(rule, max_error, confidence_level)
         needs_review = (uncertainties > sure.threshold) | ~rule.is_open
         n_sure = int(np.sum(~needs_review))
         known = {"n_errors": sure.n_errors, "n_tested": sure.n_tested}
@@ -240,6 +275,10 @@ def auto_labels(
             n_needed = needed_tests(rule, max_error, confidence_level)
             known["n_tested"] = rule.wrong.size
     order = np.argsort(-uncertainties, kind="stable")
+    asked = question_words(max_error, among, confidence_level)
+    # also of answers that are estimates anyway: whoever has seen one may choose the next question
+    not_first = rule.first_question.why_estimate(asked, rule.uncertainties)
+    reason = reason or not_first
     return AutoLabels(
         labels=labels,
         needs_review=needs_review,
@@ -271,8 +310,7 @@ def accept_in_file(
 
     Predicted labels of the unlabeled rows are needed for limits per class alone.
     """
-    order, delta = rule.order_of_pool(), 1.0 - confidence_level
-    tested = np.arange(rule.wrong.size) if rule.places is None else rule.places
+    order, tested, delta = rule.order_of_pool(), rule.tested, 1.0 - confidence_level
     if not isinstance(max_error, dict):
         limit = error_limit(max_error, rule.n_known_rows)
         return accept_rows(order, tested, rule.wrong, limit=limit, delta=delta)
@@ -311,3 +349,64 @@ def needed_tests(
     limits = list(max_error.values()) if isinstance(max_error, dict) else [max_error]
     limit, delta = error_limit(min(limits), rule.n_known_rows), 1.0 - confidence_level
     return least_tested(rule.is_tested.size, limit, delta / len(limits))
+
+
+@dataclass(frozen=True)
+class SureRows:
+    """Up to which uncertainty predictions are taken as they are, and what labels say of these."""
+
+    threshold: float
+    coverage: float
+    error_upper: float
+    n_errors: int
+    n_tested: int
+    n_needed: int = 0
+
+
+def surest_rows(rule: TestedPredictions, max_error: float, confidence_level: float) -> SureRows:
+    """Return up to which uncertainty at most this proportion of the rows is wrong.
+
+    That is the last threshold before the first at which the bound cannot be proved.
+    """
+    delta = 1.0 - confidence_level
+    n_tested = rule.wrong.size
+    n_faultless = np.log(1.0 / delta) / -np.log1p(-max_error)
+    n_needed = LEAST_MARGIN * n_faultless
+    # a few errors among the first labels shall not end it, if there are enough labels
+    first = max(n_needed, min(MARGIN * n_faultless, n_tested / 2)) / max(n_tested, 1)
+    if n_tested == 0 or first > 1.0:
+        return SureRows(-np.inf, 0.0, 1.0, 0, n_tested, n_needed=int(np.ceil(n_needed)))
+    others = rule.unlabeled_uncertainties[rule.is_open]
+    pool = np.sort(np.concatenate([rule.uncertainties, others]))
+    thresholds = _thresholds(pool, first, n_needed / n_tested)
+    below = rule.uncertainties <= thresholds[:, None]
+    tested, errors = below.sum(axis=1), (below & rule.wrong).sum(axis=1)
+    coverage, rows = tested / n_tested, np.full(thresholds.size, np.inf)
+    if rule.n_unlabeled:
+        coverage = np.mean(others <= thresholds[:, None], axis=1)
+        rows = np.rint(coverage * (rule.n_unlabeled - rule.skipped.size))
+    _, upper = proportion_bounds(errors, tested, rows, delta)
+    # what is proved is about the tested and the unlabeled rows up to the threshold together;
+    # below all unlabeled rows the errors are known
+    if rule.n_unlabeled:
+        upper = (errors + upper * rows) / np.maximum(tested + rows, 1)
+    n_passed = int(np.cumprod(upper <= max_error).sum())
+    at = n_passed - 1
+    if n_passed == 0 or rows[at] == 0:
+        first = min(n_passed, rows.size - 1)
+        return SureRows(-np.inf, 0.0, 1.0, int(errors[first]), int(tested[first]))
+    found = float(thresholds[at]), float(coverage[at]), float(upper[at])
+    return SureRows(*found, int(errors[at]), int(tested[at]))
+
+
+def _thresholds(pool: np.ndarray, first: float, least: float) -> np.ndarray:
+    """Return the uncertainties at ranks from a ``first`` part of the sorted pool to all of it.
+
+    Where many rows are as uncertain as the first, those before these come first, unless they are
+    less than the ``least`` part.
+    """
+    ranks = np.ceil(np.linspace(first, 1.0, N_THRESHOLDS) * pool.size).astype(int) - 1
+    below, upto = (np.searchsorted(pool, pool[ranks[0]], side) for side in ("left", "right"))
+    if upto > ranks[0] + 1 and below >= least * pool.size:
+        ranks = np.append(below - 1, ranks)
+    return np.unique(pool[ranks])

@@ -35,7 +35,7 @@ J. Ville. Étude critique de la notion de collectif. Gauthier-Villars, 1939.
 from __future__ import annotations
 
 import math
-from bisect import insort
+from bisect import bisect_left, insort
 from typing import Any
 
 import numba
@@ -119,14 +119,11 @@ def least_drawn(n_pool: int, limit: int, delta: float) -> int:
     >>> least_drawn(5000, 250, 0.05)
     75
     """
-    low, high = 0, max(n_pool - limit, 0)
-    while low < high:
-        middle = (low + high) // 2
-        if allowed_errors_at(middle, n_pool, limit, delta) >= 0:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return bisect_left(
+        range(max(n_pool - limit, 0)),
+        True,
+        key=lambda t: bool(allowed_errors_at(t, n_pool, limit, delta) >= 0),
+    )
 
 
 def accept_rows_so_far(

@@ -38,6 +38,7 @@ has its own level (`AttemptSchedule`).
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -129,14 +130,13 @@ def allowed_errors(n_pool: int, n_tested: int, limit: int, delta: float) -> int:
     [-1, 1, 4, 13, 24]
     """
     check_test(n_pool, n_tested, limit, delta)
-    low, high = -1, n_tested
-    while low < high:
-        middle = (low + high + 1) // 2
-        if errors_left(middle, n_pool, n_tested, delta) <= limit:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    # U(k) - k grows with k
+    return (
+        bisect_right(
+            range(n_tested + 1), limit, key=lambda k: errors_left(k, n_pool, n_tested, delta)
+        )
+        - 1
+    )
 
 
 def least_tested(n_pool: int, limit: int, delta: float) -> int:
@@ -164,14 +164,9 @@ def least_tested(n_pool: int, limit: int, delta: float) -> int:
     298
     """
     check_test(n_pool, 0, limit, delta)
-    low, high = 0, max(n_pool - limit, 0)
-    while low < high:
-        middle = (low + high) // 2
-        if errors_left(0, n_pool, middle, delta) <= limit:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return bisect_left(
+        range(max(n_pool - limit, 0)), True, key=lambda v: errors_left(0, n_pool, v, delta) <= limit
+    )
 
 
 def order_by_uncertainty(uncertainties: Any, seed: int) -> np.ndarray:

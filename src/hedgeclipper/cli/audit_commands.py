@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hedgeclipper.bounds.audit import audit
-from hedgeclipper.bounds.audit_answers import Audit
-from hedgeclipper.bounds.finished_file import FileClaim
+from hedgeclipper.bounds.audit import Audit, audit
+from hedgeclipper.bounds.finishing import FileClaim
 from hedgeclipper.cli.app import AuditPredictions
 from hedgeclipper.cli.checked_labels import PeoplesLabels, clean_texts, read_labels
 from hedgeclipper.cli.labels_file import labels_table, write_rows

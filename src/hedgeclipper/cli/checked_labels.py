@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hedgeclipper.bounds.checked_rows import Agreement, settle_labels
-from hedgeclipper.bounds.random_sample import Sample
-from hedgeclipper.bounds.sample_record import POSITION, RECORD, RECORD_COLUMNS, ROW, read_record
+from hedgeclipper.bounds.agreement import Agreement, settle_labels
+from hedgeclipper.bounds.sample import POSITION, RECORD, RECORD_COLUMNS, ROW, Sample, read_record
 from hedgeclipper.cli.labels_file import listed_rows
 from hedgeclipper.cli.output import CommandError, ExitCode, Output
 from hedgeclipper.cli.tables import Files, texts_of

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from hedgeclipper.bounds.finished_file import FileClaim
-from hedgeclipper.bounds.sample_record import RECORD
+from hedgeclipper.bounds.finishing import FileClaim
+from hedgeclipper.bounds.sample import RECORD
 from hedgeclipper.cli.app import Finish
 from hedgeclipper.cli.checked_labels import (
     clean_texts,

@@ -22,8 +22,8 @@ import pandas as pd
 import pyarrow as pa
 
 from hedgeclipper.bounds.auto_labels import AutoLabels
-from hedgeclipper.bounds.finished_file import FileClaim
-from hedgeclipper.bounds.sample_record import RECORD, ROW, format_record, parse_record
+from hedgeclipper.bounds.finishing import FileClaim
+from hedgeclipper.bounds.sample import RECORD, ROW, format_record, parse_record
 from hedgeclipper.cli.output import CommandError
 from hedgeclipper.cli.tables import texts_of, write_table
 from hedgeclipper.io import listed

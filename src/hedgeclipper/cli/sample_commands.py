@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from hedgeclipper.bounds.random_sample import Sample, draw_sample
-from hedgeclipper.bounds.sample_record import RECORD_COLUMNS, read_record, record_columns
+from hedgeclipper.bounds.sample import (
+    RECORD_COLUMNS,
+    Sample,
+    draw_sample,
+    read_record,
+    record_columns,
+)
 from hedgeclipper.cli.app import SampleRows
 from hedgeclipper.cli.checked_labels import (
     check_sample_rows,

@@ -11,8 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from hedgeclipper.bounds.auto_labels import AutoLabels
-from hedgeclipper.bounds.random_sample import Sample
-from hedgeclipper.bounds.sample_record import ROW
+from hedgeclipper.bounds.sample import ROW, Sample
 from hedgeclipper.cli.app import LabelVotes, Predict
 from hedgeclipper.cli.checked_labels import is_sample, note_skipped, read_labels
 from hedgeclipper.cli.labels_file import PREDICTION, claim_of, labels_table

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hedgeclipper.bounds.random_sample import draw_sample
+from hedgeclipper.bounds.sample import draw_sample
 from hedgeclipper.bounds.whole_file import (
     AcceptedRows,
     accept_rows,

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.bounds.auto_labels import check_max_error
-from hedgeclipper.bounds.finished_file import FileClaim
-from hedgeclipper.bounds.plan import Plan
-from hedgeclipper.bounds.random_sample import draw_sample
+from hedgeclipper.bounds.finishing import FileClaim, Plan
+from hedgeclipper.bounds.sample import draw_sample
 from hedgeclipper.bounds.whole_file import AttemptSchedule, error_limit
 from hedgeclipper.io.frames import as_frame, as_plain_array, is_frame, is_missing, missing_labels
 from hedgeclipper.labeling.attempt import Attempt, attempt_seed, draw_order

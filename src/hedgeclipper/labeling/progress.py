@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.bounds.finished_file import FileClaim
-from hedgeclipper.bounds.plan import Plan
+from hedgeclipper.bounds.finishing import FileClaim, Plan
 
 NEXT = {
     "start": "Next are random rows, to begin with.",

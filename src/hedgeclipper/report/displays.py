@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.bounds.finishing import Plan, make_plan
 from hedgeclipper.bounds.intervals import check_level
-from hedgeclipper.bounds.plan import Plan, make_plan
 from hedgeclipper.io.messages import import_extra
 from hedgeclipper.report.data import steps_in
 

@@ -22,7 +22,7 @@ import hedgeclipper
 from hedgeclipper.base.evaluation import evaluate_predictions
 from hedgeclipper.base.predictions import cheapest
 from hedgeclipper.bounds.auto_labels import needed_tests
-from hedgeclipper.bounds.plan import make_plan
+from hedgeclipper.bounds.finishing import make_plan
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io.atomic import atomic_path, check_output

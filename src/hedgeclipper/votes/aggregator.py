@@ -16,7 +16,8 @@ from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
 from hedgeclipper.base.inspection import SummaryMixin, contributions_of
 from hedgeclipper.base.semi_supervised import check_sampled_rows
 from hedgeclipper.bounds.certificate import ClassRates
-from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL, hold_out_labels
+from hedgeclipper.bounds.hold_out import hold_out_labels
+from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL
 from hedgeclipper.game.losses import row_maxima
 from hedgeclipper.game.solution import store_games
 from hedgeclipper.io import split_target

@@ -17,7 +17,7 @@ from hedgeclipper.base.semi_supervised import (
     label_values,
     labeled_only,
 )
-from hedgeclipper.bounds.tested_predictions import differ_in_rank
+from hedgeclipper.bounds.hold_out import differ_in_rank
 from hedgeclipper.io.messages import warn_user
 from hedgeclipper.votes.component_models import fit_agreement
 from hedgeclipper.votes.matrix import Votes

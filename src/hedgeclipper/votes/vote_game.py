@@ -31,13 +31,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.bounds.certificate import USED_LABELS, RateEvidence
+from hedgeclipper.bounds.hold_out import HeldOutLabels
 from hedgeclipper.bounds.intervals import wilson_bounds
-from hedgeclipper.bounds.tested_predictions import (
-    ONLY_HELD_OUT,
-    SHIFTED_LABELS,
-    HeldOutLabels,
-    TestedPredictions,
-)
+from hedgeclipper.bounds.tested_predictions import ONLY_HELD_OUT, SHIFTED_LABELS, TestedPredictions
 from hedgeclipper.game.equations import Game, WeightTerms
 from hedgeclipper.game.losses import LargestScore, MulticlassLoss, row_maxima
 from hedgeclipper.game.solution import Progress, Solution, solution_fields

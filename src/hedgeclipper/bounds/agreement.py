@@ -1,9 +1,9 @@
-"""Precision and recall of a class, and errors of segments, from a random sample of checked rows.
+"""How two labelings of the same rows agree: predictions and checked rows, or two people.
 
-The predictions may come from any model. The checked rows are a simple random sample of all rows,
-drawn without a look at their labels. Then, given how many of them fall into a part of the rows that
-was fixed beforehand (the rows predicted to be of a class, or a segment), they are a simple random
-sample of this part. So the exact bounds of `count_bounds` hold in each part.
+The checked rows are a simple random sample of all rows, drawn without a look at their labels. Then,
+given how many of them fall into a part of the rows that was fixed beforehand (the rows predicted to
+be of a class, or a segment), they are a simple random sample of this part. So the exact bounds of
+`count_bounds` hold in each part.
 
 **Precision** is the proportion of right ones among the predicted rows of the class: one exact
 bound. **Recall** is TP / (TP + FN), which grows with the right rows TP among those predicted to be
@@ -26,8 +26,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import cohen_kappa_score
 
-from hedgeclipper.bounds.intervals import count_bounds
+from hedgeclipper.bounds.intervals import count_bounds, proportion_bounds
 from hedgeclipper.bounds.sequential import count_bounds_so_far
 from hedgeclipper.bounds.whole_file import check_sample, error_limit, least_tested
 
@@ -97,7 +98,7 @@ def precision_recall(
     parts = (inside, n_inside), (~inside, claims.size - n_inside)
     right, missed = (
         [
-            _part_counts(certain[part], possible[part], size, share, sequential)
+            count_in_part(certain[part], possible[part], size, share, sequential)
             for share in (delta, delta / 2)
         ]
         for part, size in parts
@@ -228,16 +229,28 @@ def segment_errors(
     for segment, size in enumerate(n_rows.tolist()):
         here = codes[rows] == segment
         certain = possible[here] & ~skips[here]
-        found.append(_part_counts(certain, possible[here], size, share, sequential)[1:])
+        found.append(count_in_part(certain, possible[here], size, share, sequential)[1:])
     least, most = np.array(found, float).reshape(-1, 2).T
     n_wrong = np.bincount(codes[rows[possible]], minlength=names.size)
     return SegmentErrors(names, n_rows, n_checked, n_wrong, least / n_rows, most / n_rows, delta)
 
 
-def _part_counts(
+def count_in_part(
     certain: np.ndarray, possible: np.ndarray, n_rows: int, delta: float, sequential: bool
 ) -> tuple[float, int, int]:
-    """Return how many rows of a part count: an estimate, and lower and upper bounds."""
+    """Return how many rows of a part count: an estimate, and lower and upper bounds.
+
+    Parameters
+    ----------
+    certain, possible : ndarray of bool of shape (n_checked,)
+        Which of its checked rows count, without and with those that people could not decide.
+    n_rows : int
+        Number of its rows.
+    delta : float
+        Probability that a bound fails.
+    sequential : bool
+        Whether bounds hold at every look.
+    """
     n_checked, low, high = certain.size, int(certain.sum()), int(possible.sum())
     # nothing is known of a part without a checked row, unless it has no row at all
     mean = high / n_checked if n_checked else math.nan if n_rows else 0.0
@@ -253,3 +266,113 @@ def _part_counts(
 def _ratio(part: float, rest: float, otherwise: float) -> float:
     total = part + rest
     return part / total if total != 0 else otherwise
+
+
+def cohen_kappa(one: np.ndarray, other: np.ndarray) -> float:
+    """Return Cohen's kappa of two labels of the same rows; NaN if there are not two classes.
+
+    Examples
+    --------
+    >>> round(cohen_kappa(np.array(["a", "a", "b", "b"]), np.array(["a", "b", "b", "b"])), 2)
+    0.5
+    """
+    if np.unique(np.concatenate([one, other])).size < 2:  # chance agrees as well
+        return float("nan")
+    return float(cohen_kappa_score(one, other))
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """Labels of rows that two people have labeled, and how well they agree.
+
+    Parameters
+    ----------
+    labels : ndarray of object of shape (n_rows,)
+        The label of each row on which both agree, which only one has labeled, or which the third
+        has settled. None for all others: they are open.
+    n_both, n_agreed : int
+        Rows that both have labeled, and those on which they agree.
+    lower, upper : float
+        Bounds on the proportion of rows on which they agree, each at ``confidence_level``, if the
+        rows are a simple random sample of many.
+    kappa : float
+        Cohen's kappa on the rows that both have labeled.
+    n_settled, n_open : int
+        Rows on which they differ: with and without a label of the third.
+    confidence_level : float
+        Level of each bound.
+    """
+
+    labels: np.ndarray
+    n_both: int
+    n_agreed: int
+    lower: float
+    upper: float
+    kappa: float
+    n_settled: int
+    n_open: int
+    confidence_level: float
+
+    def describe(self) -> str:
+        """Return how well they agree, in sentences."""
+        if self.n_both == 0:
+            return "No row was labeled by two people."
+        text = (
+            f"Two people agree on {self.n_agreed:,} of {self.n_both:,} rows "
+            f"({self.n_agreed / self.n_both:.1%}, at least {self.lower:.1%} with "
+            f"{100 * self.confidence_level:g}% confidence; kappa {self.kappa:.2f})."
+        )
+        if self.n_settled:
+            text += f" A third label settles {self.n_settled:,} of the others."
+        if self.n_open:
+            text += f" {self.n_open:,} stay open, and count as not decided."
+        return text
+
+
+def settle_labels(
+    first: Any, second: Any, third: Any = None, *, confidence_level: float = 0.95
+) -> Agreement:
+    """Return the labels on which two people agree, and those that a third one settles.
+
+    Parameters
+    ----------
+    first, second, third : array-like of shape (n_rows,)
+        Labels of the same rows; None where a person gave none. The third is asked where the others
+        differ, and decides.
+    confidence_level : float, default=0.95
+        Level of the bounds on their agreement.
+
+    Returns
+    -------
+    Agreement
+        Labels, and how well the two agree.
+
+    Examples
+    --------
+    >>> found = settle_labels(["a", "a", "b", None], ["a", "b", "a", "b"], [None, "b", None, None])
+    >>> found.labels.tolist(), found.n_agreed, found.n_both
+    (['a', 'b', None, 'b'], 1, 3)
+    """
+    one, two = (np.asarray(labels, object) for labels in (first, second))
+    final = np.full(one.shape, None, object) if third is None else np.asarray(third, object)
+    if not one.shape == two.shape == final.shape:
+        shapes = [labels.shape for labels in (one, two, final)]
+        raise ValueError(f"All people must have labels of the same rows. Got shapes {shapes}.")
+    given = [np.array([x is not None for x in labels], bool) for labels in (one, two, final)]
+    both = given[0] & given[1]
+    agreed = both & (one == two)
+    labels = np.where(given[0], one, two)
+    labels[both & ~agreed] = final[both & ~agreed]
+    n_both, n_agreed, differ = int(both.sum()), int(agreed.sum()), both & ~agreed
+    bounds = proportion_bounds(n_agreed, n_both, np.inf, 1.0 - confidence_level)
+    return Agreement(
+        labels,
+        n_both,
+        n_agreed,
+        float(bounds[0]),
+        float(bounds[1]),
+        cohen_kappa(one[both].astype(str), two[both].astype(str)),
+        int(np.sum(differ & given[2])),
+        int(np.sum(differ & ~given[2])),
+        confidence_level,
+    )

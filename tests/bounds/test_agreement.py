@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from hedgeclipper.bounds.intervals import count_bounds
-from hedgeclipper.bounds.precision_recall import (
+from hedgeclipper.bounds.agreement import (
     checks_for_recall,
+    cohen_kappa,
     precision_recall,
     segment_errors,
+    settle_labels,
 )
+from hedgeclipper.bounds.intervals import count_bounds
 
 
 @pytest.mark.parametrize("delta", [0.4, 0.1])
@@ -131,3 +133,30 @@ def test_a_segment_is_tested_by_its_own_rows_at_a_shared_level():
     least, most = (count_bounds(n_wrong + extra, 34, 66, 0.05)[extra] for extra in (0, 1))
     assert found.lower[0] * 100 == pytest.approx(n_wrong + least)
     assert found.upper[0] * 100 == pytest.approx(n_wrong + 1 + most)
+
+
+# People.
+
+
+def test_kappa_is_unknown_where_all_labels_are_of_one_class():
+    assert np.isnan(cohen_kappa(np.array(["a"]), np.array(["a"])))
+    assert np.isnan(cohen_kappa(np.array([]), np.array([])))
+
+
+def test_a_third_settles_only_where_two_differ():
+    found = settle_labels(
+        ["a", "a", "b", None, None], ["a", "b", "a", "b", None], ["b", "c", None, "a", "a"]
+    )
+    assert found.labels.tolist() == ["a", "c", None, "b", None]
+    assert (found.n_both, found.n_agreed, found.n_settled, found.n_open) == (3, 1, 1, 1)
+    assert "agree on 1 of 3 rows" in found.describe()
+    assert "1 stay open" in found.describe()
+
+
+def test_nobody_in_common():
+    assert settle_labels(["a", None], [None, "b"]).describe().startswith("No row was labeled")
+
+
+def test_other_rows():
+    with pytest.raises(ValueError, match="same rows"):
+        settle_labels(["a"], ["a", "b"])

@@ -1,6 +1,6 @@
 import pytest
 
-from hedgeclipper.bounds.finished_file import FileClaim
+from hedgeclipper.bounds.finishing import FileClaim
 
 CLAIM = FileClaim(1000, 600, 50, 0.05, 0.95, "guarantee", False)
 
