@@ -24,7 +24,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from hedgeclipper.bounds.random_sample import Sample, draw_sample
+from hedgeclipper.bounds.sample import Sample, draw_sample
 from hedgeclipper.io.atomic import NotWrittenError, atomic_path, check_output, naming_output
 from hedgeclipper.labeling.marks import NONE, SKIPPED, Mark, Marks
 
