@@ -12,15 +12,14 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 from benchmarks.generated import GeneratedVotes, soft_votes, sparse_votes
 from benchmarks.timing import interleaved, print_rows
-from hedgeclipper.game.solution import Progress
-from hedgeclipper.game.solve import MAX_PASSES, play, set_up_game
+from hedgeclipper.game.solve import play, set_up_game
 
 TOL = 1e-3
 
 
 def ours(data: GeneratedVotes, method: str = "batch"):
     game = set_up_game(data.votes, data.label_correlations)
-    return play(game, Progress(TOL, MAX_PASSES), method)
+    return play(game, TOL, method=method)
 
 
 def dense_row() -> tuple[str, ...]:

@@ -10,10 +10,10 @@ from scipy.optimize import linprog, minimize
 
 from hedgeclipper import GameSolution
 from hedgeclipper.game.equations import Game
-from hedgeclipper.game.solution import Progress
+from hedgeclipper.game.losses import SquareLoss, ZeroOneLoss
 from hedgeclipper.game.solve import play, set_up_game
 
-LOSSES = ("zero_one", "log", "square")
+LOSSES = {"zero_one": ZeroOneLoss(), "square": SquareLoss()}
 
 
 @dataclass
@@ -39,20 +39,20 @@ class SmallGame:
 
     @property
     def game(self) -> Game:
-        options = {"loss": self.loss, **self.options}
+        options = dict(self.options)
         widths = options.pop("widths", None)
-        game = set_up_game(self.votes, self.b, **options)
+        game = replace(set_up_game(self.votes, self.b, **options), loss=LOSSES[self.loss])
         if widths is None:
             return game
         width, lower = self.coverage * widths, -game.terms.upper
         return replace(game, terms=replace(game.terms, width=width, lower=lower))
 
     def solve(self, method=None, tol=1e-3, max_iter=500) -> GameSolution:
-        return play(self.game, Progress(tol, max_iter), method)
+        return play(self.game, tol, max_iter, method)
 
 
 @st.composite
-def small_games(draw, losses=LOSSES, ridge=True, cap=True, two_sided=True, alpha=True):
+def small_games(draw, losses=tuple(LOSSES), ridge=True, cap=True, two_sided=True, alpha=True):
     """A game with up to 12 rows and 5 voters, every option drawn."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, p = draw(st.integers(1, 12)), draw(st.integers(1, 5))
@@ -82,8 +82,6 @@ def potential(loss: str, m: np.ndarray) -> np.ndarray:
     size = np.abs(m)
     if loss == "zero_one":
         return np.maximum(1.0, size)
-    if loss == "log":
-        return 2 * np.log1p(np.exp(m)) - m
     return np.where(size <= 1, (1 + m**2) / 2, size)
 
 

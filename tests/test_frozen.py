@@ -120,8 +120,6 @@ CASES = {
     "votes, three classes": lambda: votes(3),
     "votes, guarantee": lambda: votes(confidence_level=0.95),
     "game, zero-one loss": small_game,
-    "game, log loss": lambda: small_game(loss="log", cap=4.0),
-    "game, square loss": lambda: small_game(loss="square"),
     "game, anchor": lambda: small_game(ridge=1.0, anchor=0.3),
     "bounds on correlations": bounds_on_correlations,
 }

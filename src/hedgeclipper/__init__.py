@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from hedgeclipper.bounds.certificate import Certificate, ClassRates
     from hedgeclipper.bounds.sample import Sample, draw_sample
     from hedgeclipper.classifier import HedgeClipperClassifier
-    from hedgeclipper.game.solution import Contradiction, GameSolution
-    from hedgeclipper.game.solve import solve_game
+    from hedgeclipper.game.equations import Contradiction
+    from hedgeclipper.game.solve import GameSolution, solve_game
     from hedgeclipper.labeling.loop import LabelingLoop
     from hedgeclipper.persistence import ModelFileError, load, save
     from hedgeclipper.report.displays import PlanDisplay
@@ -54,8 +54,8 @@ _HOME = {
     "draw_sample": "bounds.sample",
     "AutoLabels": "bounds.auto_labels",
     "Certificate": "bounds.certificate",
-    "Contradiction": "game.solution",
-    "GameSolution": "game.solution",
+    "Contradiction": "game.equations",
+    "GameSolution": "game.solve",
     "HedgeClipperClassifier": "classifier",
     "SeenRowsWarning": "base.evaluation",
     "ShiftWarning": "base.semi_supervised",

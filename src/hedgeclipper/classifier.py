@@ -42,7 +42,7 @@ from hedgeclipper.bounds.tested_predictions import (
     SHIFTED_LABELS,
     TestedPredictions,
 )
-from hedgeclipper.game.solution import store_games
+from hedgeclipper.game.solvers import store_games
 from hedgeclipper.io import (
     as_frame,
     as_source,

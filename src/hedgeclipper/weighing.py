@@ -38,12 +38,9 @@ from scipy.special import expit, logit
 from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.game.equations import Game, WeightTerms
-from hedgeclipper.game.losses import resolve_loss
-from hedgeclipper.game.solution import GameSolution, Progress
-from hedgeclipper.game.solve import play
-from hedgeclipper.game.solvers import minimize_by_newton
-from hedgeclipper.game.specialists import VoteArray
+from hedgeclipper.game.equations import Game, VoteArray, WeightTerms
+from hedgeclipper.game.losses import SquareLoss
+from hedgeclipper.game.solvers import Solution, minimize_by_newton, solve_batch
 from hedgeclipper.io.messages import warn_user
 
 # votes: ranks at most so many, and log-odds cut off at so many standard deviations
@@ -224,7 +221,7 @@ class WeighedVoters:
     label_correlations: np.ndarray
     errors: np.ndarray
     anchor: np.ndarray
-    game: GameSolution
+    game: Solution
     votes: VoterScores
 
     def describe(self) -> dict[str, np.ndarray]:
@@ -388,7 +385,7 @@ def balanced_correlations(votes: VoterScores) -> tuple[np.ndarray, np.ndarray]:
     return b, np.sqrt(variance)
 
 
-def solve_weights(votes: VoterScores, anchor: np.ndarray, b: np.ndarray) -> GameSolution:
+def solve_weights(votes: VoterScores, anchor: np.ndarray, b: np.ndarray) -> Solution:
     """Return the game whose solution weighs the voters, pulled to the anchor.
 
     The game is set up once; each correction of b changes its linear term alone.
@@ -402,17 +399,17 @@ def solve_weights(votes: VoterScores, anchor: np.ndarray, b: np.ndarray) -> Game
     voters = VoteArray(votes.unlabeled)
     lower = -np.inf if has_free_signs else 0.0
     terms = WeightTerms.of(voters.coverage, b, ridge=ridge, anchor=scale * anchor, lower=lower)
-    setting, solution = Game(voters, terms, resolve_loss("square")), None
+    setting, solution = Game(voters, terms, SquareLoss()), None
     for _ in range(1 + N_CORRECTIONS):
         corrected = b if solution is None else b + _sampling_correction(votes, solution)
         linear_term = voters.coverage * np.clip(corrected, -1.0, 1.0)
         game = replace(setting, terms=replace(terms, linear_term=linear_term))
-        solution = play(game, Progress(TOL, MAX_ITER), "batch")
+        solution = solve_batch(game, TOL, MAX_ITER)
     assert solution is not None
     return solution
 
 
-def _sampling_correction(votes: VoterScores, game: GameSolution) -> np.ndarray:
+def _sampling_correction(votes: VoterScores, game: Solution) -> np.ndarray:
     """Return each voter's mean agreement with the predictions, unlabeled less labeled rows.
 
     Both classes of the labeled rows count the same. The more labels there are for each voter, the
@@ -421,9 +418,11 @@ def _sampling_correction(votes: VoterScores, game: GameSolution) -> np.ndarray:
     balanced = np.zeros(votes.is_positive.size)
     for own in (votes.is_positive, ~votes.is_positive):
         balanced[own] = 0.5 / max(own.sum(), 1)
-    link, theta = game.loss.link, game.weights
-    on_unlabeled = link(votes.unlabeled @ theta) @ votes.unlabeled / len(votes.unlabeled)
-    on_labeled = (balanced * link(votes.labeled @ theta)) @ votes.labeled / (balanced.sum() or 1.0)
+    unlabeled, labeled = (
+        np.clip(own @ game.weights, -1.0, 1.0) for own in (votes.unlabeled, votes.labeled)
+    )
+    on_unlabeled = unlabeled @ votes.unlabeled / len(votes.unlabeled)
+    on_labeled = (balanced * labeled) @ votes.labeled / (balanced.sum() or 1.0)
     n_labeled, n_voters = votes.labeled.shape
     counting = n_labeled / (n_labeled + LABELS_PER_VOTER * n_voters)
     return counting * (on_unlabeled - on_labeled)

@@ -1,5 +1,5 @@
 """The paper's equations and their solvers, for two classes and for many.
 
-specialists, losses -> equations (objective, dual, one pass) -> solvers -> solution; solve turns
+losses -> equations (voters, slack, dual, one pass over the rows) -> solvers -> solve, which turns
 what a caller passes into a game and solves it.
 """

@@ -1,5 +1,8 @@
 """The game and its two sides: the slack to be minimized and the dual that bounds it from below.
 
+The game sees voters only through their awake votes v_i(x) h_i(x) and their coverage c_i, the mean
+of v_i: that is what `Specialists` hand out.
+
 In the variables of this package, theta_i = sigma_i / c_i in the paper's letters,
 
     m_j       = sum_i v_i(x_j) h_i(x_j) theta_i                                  awake prediction
@@ -18,17 +21,52 @@ may have an offset, which blocks of rows add to them, and Psi(0) may be another 
 theta in the box and every z, dual(z) <= minimum <= primal(theta). With z the slope of the smoothed
 potential at m, the difference is the sum of two parts that are never negative: the gap due to
 smoothing (a sum over rows) and the gap due to the weights (a sum over voters).
+
+Labels z with the given correlations exist if and only if no weights theta (>= 0 for one-sided
+bounds) break sum c_i b_i theta_i - sum c_i eps_i abs(theta_i) <= mean abs(m_j). Weights that do
+are a `Contradiction`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from hedgeclipper.game.losses import Loss
-from hedgeclipper.game.specialists import Specialists, signed_sums
+from hedgeclipper.io import cut
+
+
+class Specialists(Protocol):
+    """What the game asks of its voters."""
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+
+    @property
+    def coverage(self) -> np.ndarray:
+        """Mean participation of each voter, shape (n_voters,), all positive."""
+
+    def blocks(self) -> Iterator[Any]:
+        """Yield the awake votes in blocks of rows that know ``block @ w`` and ``z @ block``.
+
+        Scores ``block @ w`` and labels z have shape (rows,), or (rows, classes) with many classes.
+        """
+
+
+class VoteArray:
+    """Votes of voters that never abstain, in one array that needs no check."""
+
+    def __init__(self, votes: np.ndarray):
+        self.votes = np.ascontiguousarray(votes, dtype=float)
+        self.n_samples, self.coverage = len(votes), np.ones(votes.shape[1])
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield the votes in blocks of rows."""
+        return (self.votes[rows] for rows in cut(self.n_samples, self.votes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,16 +165,22 @@ class Game:
 
     def evaluate(self, theta: np.ndarray, eps: float) -> Evaluation:
         """Take one pass over the rows and return both sides of the game at theta."""
-        totals, gradient = np.zeros(5), np.zeros(theta.size)
+        loss, terms = self.loss, self.terms
+        potential = smoothed = row_gap = 0.0
+        gradient = np.zeros(theta.size)
         for block in self.specialists.blocks():
-            of_rows, of_voters = block_sums(block, theta, self.loss, eps)
-            totals += of_rows
-            gradient += of_voters
-        potential, smoothed, row_gap, excess, size = totals.tolist()
-        alpha, n, terms = self.unlabeled_weight, self.specialists.n_samples, self.terms
+            m = block @ theta
+            values, added, z = loss.value_and_gradient(m, eps)
+            total = float(values.sum())
+            potential += total
+            smoothed += total + float(np.sum(added))
+            if not loss.is_smooth:  # else Psi(m) + Psi*(z) = z . m
+                # not a dot product: BLAS takes threads for it, which cost more than they save
+                row_gap += total + float(loss.conjugate(z).sum()) - float(np.sum(z * m))
+            gradient += z @ block
+        alpha, n = self.unlabeled_weight, self.specialists.n_samples
         gradient, own, base = alpha * gradient / n, terms.value(theta), self.base
-        primal = own + alpha * potential / n - base
-        smoothing_gap = alpha * row_gap / n
+        primal, smoothing_gap = own + alpha * potential / n - base, alpha * row_gap / n
         weights_gap = own + float(gradient @ theta) - terms.minimum(gradient)
         return Evaluation(
             theta=theta,
@@ -146,10 +190,17 @@ class Game:
             vote_gradient=gradient,
             smoothing_gap=smoothing_gap,
             weights_gap=weights_gap,
-            mean_potential=potential / n,
-            mean_excess=excess / n,
-            mean_size=size / n,
         )
+
+    def dual_value(self, z: np.ndarray) -> float:
+        """Take one pass over the rows and return dual(z) for labels z, one per row."""
+        sums, start = np.zeros(self.specialists.coverage.size), 0
+        for block in self.specialists.blocks():
+            sums += z[start : start + block.shape[0]] @ block
+            start += block.shape[0]
+        rows_part = self.unlabeled_weight / self.specialists.n_samples
+        conjugates = float(self.loss.conjugate(z).sum())
+        return self.terms.minimum(rows_part * sums) - rows_part * conjugates - self.base
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,8 +208,7 @@ class Evaluation:
     """Both sides of the game at one theta.
 
     ``smoothed`` is the rows' part of the smoothed primal, ``vote_gradient`` its gradient, and
-    ``primal - dual`` is ``smoothing_gap + weights_gap``. Worst cases are computed from the means
-    over the rows of Psi(m), of max(size - 1, 0) and of size, which is abs(m) with two classes.
+    ``primal - dual`` is ``smoothing_gap + weights_gap``.
     """
 
     theta: np.ndarray
@@ -168,38 +218,53 @@ class Evaluation:
     vote_gradient: np.ndarray
     smoothing_gap: float
     weights_gap: float
-    mean_potential: float
-    mean_excess: float
-    mean_size: float
-
-
-def dual_value(game: Game, z: np.ndarray) -> float:
-    """Return dual(z) for labels z, one per row."""
-    alpha, n = game.unlabeled_weight, game.specialists.n_samples
-    gradient = alpha * signed_sums(game.specialists, z) / n
-    conjugates = float(game.loss.conjugate(z).sum())
-    return game.terms.minimum(gradient) - alpha * conjugates / n - game.base
-
-
-def block_sums(
-    block: Any, theta: np.ndarray, loss: Loss, eps: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return sums over one block of rows: five of the rows themselves, and one for each voter.
-
-    Those of Psi(m), of smoothed Psi(m), of the Fenchel-Young gap Psi(m) + Psi*(z) - z . m at the
-    smoothed slope z (0 where the potential is smooth), of max(size - 1, 0) and of size; and for
-    each voter that of z v h.
-    """
-    m = block @ theta
-    potential, added, z = loss.value_and_gradient(m, eps)
-    size, total, gap = loss.size(m), float(potential.sum()), 0.0
-    if not loss.is_smooth:
-        # not a dot product: BLAS takes threads for it, which cost more than they save
-        gap = total + float(loss.conjugate(z).sum()) - float(np.sum(z * m))
-    excess = np.maximum(size - 1.0, 0.0).sum()
-    return np.array([total, total + np.sum(added), gap, excess, size.sum()]), z @ block
 
 
 def relative_gap(gap: float, primal: float) -> float:
     """Return the gap relative to the size of the primal value, which counts as at least 0.001."""
     return gap / max(abs(primal), 1e-3)
+
+
+@dataclass(frozen=True, eq=False)
+class Contradiction:
+    """Proof that no labels can have all the correlations that were given.
+
+    Parameters
+    ----------
+    excess : float
+        Every correlation has to be lowered (every interval widened) by at least this much.
+    voters : ndarray of int, shape (n_needed,)
+        Numbers of the voters with nine tenths of the weight in the proof, the heaviest first.
+    proportions : ndarray of shape (n_needed,)
+        Their proportions of that weight.
+    """
+
+    excess: float
+    voters: np.ndarray
+    proportions: np.ndarray
+
+    def __str__(self) -> str:
+        pairs = zip(self.voters, self.proportions, strict=True)
+        parts = [f"voter {voter} ({p:.0%})" for voter, p in pairs]
+        which = ", ".join(parts[:8]) + (", ..." if len(parts) > 8 else "")
+        return (
+            f"The correlations contradict each other: no labels of these rows can have all of "
+            f"them, unless each is relaxed by {self.excess:.3g} or more. It shows in {which}."
+        )
+
+
+def find_contradiction(excess: float, load: np.ndarray) -> Contradiction | None:
+    """Return the contradiction that weights theta prove, if they do.
+
+    ``excess`` is their linear term less the mean of abs(m), ``load`` of shape (n_voters,) coverage
+    times abs(theta). The test is scale-free: any multiple of theta proves the same; loss, alpha,
+    box and anchor of the game have no part in it. An excess below a millionth is taken for
+    rounding.
+    """
+    if excess <= 1e-6 * load.sum():
+        return None
+    proportions = load / load.sum()
+    heaviest = np.argsort(-proportions, kind="stable")
+    n_needed = int(np.searchsorted(np.cumsum(proportions[heaviest]), 0.9)) + 1
+    voters = heaviest[:n_needed]
+    return Contradiction(float(excess / load.sum()), voters, proportions[voters])

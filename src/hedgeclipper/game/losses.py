@@ -1,16 +1,16 @@
-"""Losses of the game: potential, conjugate, smoothing and link of each.
+"""Losses of the game: potential, conjugate and smoothing of each.
 
 A loss enters the game through its potential Psi (Balsubramani & Freund, NIPS 2016): the game's
-objective is ``-sum c_i b_i theta_i + alpha * mean Psi(m_j)``, where m are the scores, and the
-prediction is a function of m, the link. Every potential is convex, its slopes are the adversary's
-labels z, and it grows like ``size(m) = max over z of z . m``.
+objective is ``-sum c_i b_i theta_i + alpha * mean Psi(m_j)``, where m are the scores. Every
+potential is convex, and its slopes are the adversary's labels z.
 
-**Two classes.** m is a number, the awake prediction, z lies in [-1, 1], and the size is abs(m).
+**Two classes.** m is a number, the awake prediction, and z lies in [-1, 1]. The best prediction is
+m clipped to [-1, 1], for both losses.
 
-**More classes.** m has an entry for each class, z is a distribution over them, and the size is the
-largest score. The best prediction against z has the loss H(z), and Psi(m) = max over z of
-m . z + H(z), so that Psi*(z) = -H(z). With log loss H is the entropy, and softmax(m) the
-prediction. Without a loss, H = 0, the potential is the largest score.
+**More classes.** m has an entry for each class, and z is a distribution over them. The best
+prediction against z has the loss H(z), and Psi(m) = max over z of m . z + H(z), so that
+Psi*(z) = -H(z). With log loss H is the entropy, and softmax(m) the prediction. Without a loss,
+H = 0, the potential is the largest score.
 
 **Kinks.** A piecewise linear potential has no slope at its kinks. Smoothed with width ``eps`` that
 of two classes is quadratic within ``eps / 2`` of a kink and exact elsewhere; at a kink the smoothed
@@ -26,21 +26,19 @@ which is quick where columns are few and rows are many.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
-from scipy.special import entr, expit
+from scipy.special import entr
 
 
 class Loss(ABC):
     """What the game needs to know of a loss, whatever the number of classes.
 
-    Scores m, labels z and predictions g have a row for each row of the game: shape (n_rows,) for
-    two classes, (n_rows, n_classes) for more. All other values have shape (n_rows,).
+    Scores m and labels z have a row for each row of the game: shape (n_rows,) for two classes,
+    (n_rows, n_classes) for more. All other values have shape (n_rows,).
     """
 
-    name: str
     is_smooth: bool
 
     @abstractmethod
@@ -61,28 +59,10 @@ class Loss(ABC):
     def conjugate(self, z: np.ndarray) -> np.ndarray:
         """Return Psi*(z) = max over m of (z . m - Psi(m)), for labels z."""
 
-    @abstractmethod
-    def size(self, m: np.ndarray) -> np.ndarray:
-        """Return the maximum of z . m over labels z, which Psi(m) approaches for large m."""
 
-
-class BinaryLoss(Loss):
-    """A loss of predictions for two classes: m is the awake prediction, g and z in [-1, 1]."""
-
-    def size(self, m: np.ndarray) -> np.ndarray:
-        """Return abs(m)."""
-        return np.abs(m)
-
-    def link(self, m: np.ndarray) -> np.ndarray:
-        """Return the prediction g that is minimax optimal at m: m clipped to [-1, 1]."""
-        return np.clip(m, -1.0, 1.0)
-
-
-@dataclass(frozen=True)
-class ZeroOneLoss(BinaryLoss):
+class ZeroOneLoss(Loss):
     """The paper's loss, the probability of an error: Psi(m) = max(1, abs(m)), kinks at -1 and 1."""
 
-    name = "zero_one"
     is_smooth = False
 
     def value_and_gradient(self, m, eps):
@@ -97,31 +77,9 @@ class ZeroOneLoss(BinaryLoss):
         return np.abs(z) - 1.0
 
 
-@dataclass(frozen=True)
-class LogLoss(BinaryLoss):
-    """Log loss: Psi(m) = 2 ln(1 + e^m) - m, and P(+) = sigmoid(m)."""
-
-    name = "log"
-    is_smooth = True
-
-    def value_and_gradient(self, m, eps):
-        """Return ln(1 + e^m) + ln(1 + e^-m), which is Psi and even in m, 0, and the link."""
-        return np.logaddexp(0.0, m) + np.logaddexp(0.0, -m), 0.0, self.link(m)
-
-    def conjugate(self, z):
-        """Return -2 H((1 + z) / 2), H the binary entropy in nats."""
-        return -2.0 * (entr((1.0 + z) / 2.0) + entr((1.0 - z) / 2.0))
-
-    def link(self, m):
-        """Return tanh(m / 2) = 2 sigmoid(m) - 1."""
-        return 2.0 * expit(m) - 1.0
-
-
-@dataclass(frozen=True)
-class SquareLoss(BinaryLoss):
+class SquareLoss(Loss):
     """Square loss ((1 - z g) / 2)^2: Psi(m) = (1 + m^2) / 2 inside [-1, 1], abs(m) outside."""
 
-    name = "square"
     is_smooth = True
 
     def value_and_gradient(self, m, eps):
@@ -134,30 +92,9 @@ class SquareLoss(BinaryLoss):
         return (z * z - 1.0) / 2.0
 
 
-_BY_NAME = {loss.name: loss for loss in (ZeroOneLoss(), LogLoss(), SquareLoss())}
+class LogLoss(Loss):
+    """Minus the logarithm of the probability of the class, for any number of classes."""
 
-
-def resolve_loss(loss: str) -> BinaryLoss:
-    """Return the loss of that name."""
-    if not (isinstance(loss, str) and loss in _BY_NAME):
-        raise ValueError(
-            f"The 'loss' parameter must be one of {sorted(_BY_NAME)}. Got {loss!r} instead."
-        )
-    return _BY_NAME[loss]
-
-
-class MulticlassLoss(Loss):
-    """A loss of predictions for several classes."""
-
-    def size(self, m):
-        """Return the largest score."""
-        return row_maxima(m)
-
-
-class MulticlassLogLoss(MulticlassLoss):
-    """Minus the logarithm of the probability of the class."""
-
-    name = "log"
     is_smooth = True
 
     def scores(self, log_probabilities: np.ndarray) -> np.ndarray:
@@ -174,14 +111,13 @@ class MulticlassLogLoss(MulticlassLoss):
         return -row_sums(entr(z))
 
     def link(self, m: np.ndarray) -> np.ndarray:
-        """Return softmax(m)."""
+        """Return softmax(m), the prediction that is minimax optimal at m."""
         return soft_maximum(m)[1]
 
 
-class LargestScore(MulticlassLoss):
-    """Psi(m) = max m, which every potential approaches for large m."""
+class LargestScore(Loss):
+    """Psi(m) = max m over the classes, which every potential approaches for large m."""
 
-    name = "largest_score"
     is_smooth = False
 
     def value_and_gradient(self, m, eps):

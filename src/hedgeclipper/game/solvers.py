@@ -14,27 +14,125 @@ program takes small numbers for 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import fmin_l_bfgs_b, linprog
 
-from hedgeclipper.game.equations import Evaluation, Game, dual_value, relative_gap
+from hedgeclipper.game.equations import Evaluation, Game, relative_gap
 from hedgeclipper.game.losses import ZeroOneLoss
-from hedgeclipper.game.solution import Progress
+
+FIRST_WIDTH = 0.3
 
 
-def solve_batch(game: Game, progress: Progress, theta: np.ndarray) -> str:
-    """Minimize the slack from ``theta`` on; the result is in ``progress``.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Solution:
+    """Weights that solve a game, how good they are, and why the solver stopped.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_voters,)
+        theta; the scores of a row are the sum of the awake votes times these.
+    slack : float
+        -sum c_i b_i theta_i + alpha * mean (Psi(m) - Psi(0)) with the widths' term, at the weights.
+    objective : float
+        The slack and the anchor's term: what was minimized.
+    duality_gap : float
+        The objective is at most this much above its minimum.
+    n_iter : int
+        Passes of the solver over the rows; the first check of the votes is not counted.
+    stop_reason : {"converged", "exact", "max_iter", "stalled"}
+        Why the solver stopped; "stalled" where rounding errors leave a gap.
+    """
+
+    weights: np.ndarray
+    slack: float
+    objective: float
+    duality_gap: float
+    n_iter: int
+    stop_reason: str
+
+
+def store_games(estimator: Any, games: Sequence[Solution]) -> None:
+    """Store the results that all estimators have, in arrays with an entry for each game."""
+    estimator.slack_ = np.array([game.slack for game in games])
+    estimator.duality_gap_ = np.array([game.duality_gap for game in games])
+    estimator.n_iter_ = np.array([game.n_iter for game in games])
+    estimator.stop_reason_ = np.array([game.stop_reason for game in games])
+
+
+@dataclass
+class Progress:
+    """Keeps the best of both sides and tells when to stop.
+
+    ``best`` is the evaluation with the lowest primal value, once there was a pass. ``eps`` is the
+    width of the smoothing and ``curvature`` that of the slack, as the solver last saw it.
+    """
+
+    tol: float
+    max_iter: int
+    eps: float = FIRST_WIDTH
+    curvature: float = 1.0
+    primal: float = np.inf
+    dual: float = -np.inf
+    n_iter: int = 0
+    best: Evaluation = field(init=False)
+
+    @property
+    def gap(self) -> float:
+        """Best primal minus best dual, at least 0."""
+        return max(self.primal - self.dual, 0.0)
+
+    @property
+    def is_converged(self) -> bool:
+        """Whether the relative gap is within tol."""
+        return relative_gap(self.gap, self.primal) <= self.tol
+
+    @property
+    def is_over(self) -> bool:
+        """Whether to stop, converged or not."""
+        return self.is_converged or self.n_iter >= self.max_iter
+
+    def add(self, evaluation: Evaluation) -> None:
+        """Take in the result of a pass."""
+        if not (np.isfinite(evaluation.primal) or np.isfinite(self.primal)):
+            raise ValueError(
+                f"The objective of the game is not a finite number but {evaluation.primal}. Make "
+                "cap, ridge, anchor and unlabeled_weight smaller, and the least participation "
+                "larger."
+            )
+        self.n_iter += 1
+        if evaluation.primal < self.primal:
+            self.primal, self.best = evaluation.primal, evaluation
+        self.dual = max(self.dual, evaluation.dual)
+
+    def solution(self, game: Game, stop_reason: str) -> Solution:
+        """Return the best weights seen."""
+        weights = self.best.theta.copy()
+        weights.flags.writeable = False
+        return Solution(
+            weights=weights,
+            slack=self.primal - game.terms.ridge_penalty(weights),
+            objective=self.primal,
+            duality_gap=self.gap,
+            n_iter=self.n_iter,
+            stop_reason=stop_reason,
+        )
+
+
+def solve_batch(game: Game, tol: float, max_iter: int) -> Solution:
+    """Minimize the slack, starting at the anchor.
 
     Stages of L-BFGS-B, smoothed less when most of the gap is due to smoothing. Each weight needs a
-    box or a ridge. Returns why it stopped: "converged", "max_iter" or "stalled".
+    box or a ridge. It stops where the relative gap is at most ``tol``, or after ``max_iter``
+    passes.
     """
-    patience = 12
+    terms, progress, patience = game.terms, Progress(tol, max_iter), 12
+    theta = np.clip(terms.anchor, terms.lower, terms.upper)
     while not progress.is_over:
         last, n_iter = _stage(game, progress, theta, patience)
         if progress.is_over:
@@ -49,16 +147,15 @@ def solve_batch(game: Game, progress: Progress, theta: np.ndarray) -> str:
             # Where all rows are clipped the slack is linear and the optimum a corner of the box,
             # which quasi-Newton steps approach slowly; the best response to z is that corner.
             before = progress.primal
-            response = game.evaluate(game.terms.minimizer(last.vote_gradient), progress.eps)
+            response = game.evaluate(terms.minimizer(last.vote_gradient), progress.eps)
             progress.add(response)
             theta = response.theta if response.primal < before else last.theta
-        elif game.loss.is_smooth:
-            return "stalled"
         else:
-            progress.eps /= 2
+            # no smoothing is left to take away from a smooth loss
+            progress.eps = 0.0 if game.loss.is_smooth else progress.eps / 2
         if progress.eps < 1e-9:  # nothing but rounding is left
-            return "stalled"
-    return "converged" if progress.is_converged else "max_iter"
+            return progress.solution(game, "stalled")
+    return progress.solution(game, "converged" if progress.is_converged else "max_iter")
 
 
 class SplitWeights:
@@ -147,20 +244,19 @@ def _stage(
     return seen[-1], len(seen)
 
 
-def solve_exact(game: Game, progress: Progress) -> str:
+def solve_exact(game: Game, tol: float, max_iter: int) -> Solution:
     """Solve a game with zero-one loss and without a ridge as a linear program.
 
-    The result is in ``progress``. Returns why it stopped: "exact", or "stalled" where the program's
-    rounding leaves a gap. `solve_batch` takes over where the program has no solution, since its
-    numbers differ too much in size.
+    `solve_batch` takes over, with ``tol`` and ``max_iter``, where the program has no solution,
+    since its numbers differ too much in size.
     """
     if not isinstance(game.loss, ZeroOneLoss) or np.any(game.terms.curvature):
         raise ValueError("A linear program needs zero-one loss, and no ridge.")
     terms, alpha = game.terms, game.unlabeled_weight
-    votes = sparse.vstack([_as_csr(block) for block in game.specialists.blocks()], format="csr")
+    votes = sparse.vstack([sparse.csr_array(block) for block in game.specialists.blocks()])
     n, p = votes.shape
     split = SplitWeights(terms.lower, terms.upper, np.ones(p))
-    columns, excess = sparse.hstack([votes, -votes[:, split.is_free]]), -sparse.eye_array(n)
+    columns, excess = sparse.hstack([votes, -votes.tocsc()[:, split.is_free]]), -sparse.eye_array(n)
     try:
         result = linprog(
             np.concatenate(
@@ -174,16 +270,14 @@ def solve_exact(game: Game, progress: Progress) -> str:
     except ValueError:  # a number is infinite
         is_solved = False
     if not is_solved:
-        return solve_batch(game, progress, np.clip(0.0, terms.lower, terms.upper))
+        return solve_batch(game, tol, max_iter)
     theta = np.clip(split.join(result.x[:-n])[0], terms.lower, terms.upper)
     above, below = result.ineqlin.marginals.reshape(2, n)
     z = np.clip((below - above) / alpha, -1.0, 1.0)
-    progress.add(replace(game.evaluate(theta, eps=1e-9), dual=dual_value(game, z)))
-    return "exact" if progress.gap <= 1e-6 * max(1.0, abs(progress.primal)) else "stalled"
-
-
-def _as_csr(block: Any) -> sparse.csr_array:
-    return block.tocsr() if hasattr(block, "tocsr") else sparse.csr_array(block)
+    progress = Progress(tol, max_iter)
+    progress.add(replace(game.evaluate(theta, eps=1e-9), dual=game.dual_value(z)))
+    is_exact = progress.gap <= 1e-6 * max(1.0, abs(progress.primal))
+    return progress.solution(game, "exact" if is_exact else "stalled")
 
 
 def minimize_by_newton(

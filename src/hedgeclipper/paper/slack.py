@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.base.semi_supervised import RowSlices
-from hedgeclipper.game.solution import Contradiction, find_contradiction
+from hedgeclipper.game.equations import Contradiction, find_contradiction
 from hedgeclipper.io import is_in_memory
 from hedgeclipper.paper.specialists import Specialists
 from hedgeclipper.sklearn_private import _safe_indexing

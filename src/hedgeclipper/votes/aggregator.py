@@ -19,7 +19,7 @@ from hedgeclipper.bounds.certificate import ClassRates
 from hedgeclipper.bounds.hold_out import hold_out_labels
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL
 from hedgeclipper.game.losses import row_maxima
-from hedgeclipper.game.solution import store_games
+from hedgeclipper.game.solvers import store_games
 from hedgeclipper.io import split_target
 from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.messages import import_extra

@@ -25,7 +25,7 @@ from functools import partial
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.game.losses import MulticlassLogLoss, row_favorites, row_maxima, soft_maximum
+from hedgeclipper.game.losses import LogLoss, row_favorites, row_maxima, soft_maximum
 from hedgeclipper.game.solvers import minimize_by_newton
 from hedgeclipper.votes.component_models import (
     ComponentModel,
@@ -58,7 +58,7 @@ PRIOR_VARIANCE = 0.1
 MEAN_SIZE = 2.0
 FOLDS_OF_LABELS = 10
 # what the mixture and the game minimize
-LOG_LOSS = MulticlassLogLoss()
+LOG_LOSS = LogLoss()
 
 
 @dataclass(frozen=True, eq=False)

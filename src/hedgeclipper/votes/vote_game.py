@@ -35,9 +35,8 @@ from hedgeclipper.bounds.hold_out import HeldOutLabels
 from hedgeclipper.bounds.intervals import wilson_bounds
 from hedgeclipper.bounds.tested_predictions import ONLY_HELD_OUT, SHIFTED_LABELS, TestedPredictions
 from hedgeclipper.game.equations import Game, WeightTerms
-from hedgeclipper.game.losses import LargestScore, MulticlassLoss, row_maxima
-from hedgeclipper.game.solution import Progress, Solution, solution_fields
-from hedgeclipper.game.solvers import solve_batch
+from hedgeclipper.game.losses import LargestScore, Loss, row_maxima
+from hedgeclipper.game.solvers import Solution, solve_batch
 from hedgeclipper.io import listed
 from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.messages import warn_user
@@ -130,7 +129,7 @@ class KernelVoters:
 
     def __init__(self, votes: VoteKernel, offset: np.ndarray, coverage: np.ndarray):
         self.kernel, self.offset, self.coverage = votes, np.asfortranarray(offset), coverage
-        self.n_samples, self.n_voters = votes.n_rows, coverage.size
+        self.n_samples = votes.n_rows
 
     def __matmul__(self, weights: np.ndarray) -> np.ndarray:
         """Return the offset and f theta."""
@@ -153,7 +152,7 @@ def solve_votes(
     votes: VoteKernel,
     bounds: VoterBounds,
     offset: np.ndarray,
-    loss: MulticlassLoss,
+    loss: Loss,
     *,
     largest: float,
     ridge: float = 0.0,
@@ -170,9 +169,7 @@ def solve_votes(
     box = np.where(used, largest, 0.0)
     terms = WeightTerms(bounds.centers, bounds.widths, zeros + ridge, zeros, -box, box)
     specialists = KernelVoters(votes, offset, np.where(used, bounds.coverage, 1.0))
-    game, progress = Game(specialists, terms, loss, baseline=baseline), Progress(tol, max_iter)
-    reason = solve_batch(game, progress, zeros)
-    return Solution(**solution_fields(game, progress, reason))
+    return solve_batch(Game(specialists, terms, loss, baseline=baseline), tol, max_iter)
 
 
 def proved_violation(

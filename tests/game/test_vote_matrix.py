@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hedgeclipper.game.specialists import VoteArray, as_vote_matrix
+from hedgeclipper.game.solve import VoteMatrix, set_up_game
 
 NAN = np.nan
 VOTES = np.array([[1.0, NAN, 0.5], [-1.0, NAN, NAN], [1.0, -0.5, 0.0], [1.0, 1.0, NAN]])
@@ -18,10 +18,10 @@ def as_sparse(votes):
     return sparse.csr_array((votes[rows, columns], (rows, columns)), shape=votes.shape)
 
 
-@pytest.mark.parametrize("votes", [VOTES, as_sparse(VOTES), [VOTES[:1], VOTES[1:]]])
+@pytest.mark.parametrize("votes", [VOTES, as_sparse(VOTES)])
 def test_coverage_counts_awake_rows_and_sleep_counts_as_zero(votes):
-    matrix = as_vote_matrix(votes)
-    assert (matrix.n_samples, matrix.n_voters) == (4, 3)
+    matrix = VoteMatrix.of(votes)
+    assert matrix.n_samples == 4
     np.testing.assert_allclose(matrix.coverage, [1.0, 0.5, 0.5])
     np.testing.assert_allclose(stacked(matrix), np.nan_to_num(VOTES))
 
@@ -32,7 +32,7 @@ def test_participation_multiplies_votes_and_coverage(sparse_votes, sparse_partic
     participation = np.array([[1, 0.5, 0.5], [0.5, 1, 1], [0, 0.5, 1.0], [1, 1, 1]])
     votes = as_sparse(VOTES) if sparse_votes else VOTES
     given_as = sparse.csr_array(participation) if sparse_participation else participation
-    matrix = as_vote_matrix(votes, given_as)
+    matrix = VoteMatrix.of(votes, given_as)
     awake = participation * ~np.isnan(VOTES)
     np.testing.assert_allclose(matrix.coverage, awake.mean(axis=0))
     np.testing.assert_allclose(stacked(matrix), awake * np.nan_to_num(VOTES))
@@ -41,37 +41,30 @@ def test_participation_multiplies_votes_and_coverage(sparse_votes, sparse_partic
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float32, np.float64])
 def test_any_numbers_become_float64_block_by_block(dtype):
     votes = np.array([[1, -1], [0, 1]], dtype=dtype)
-    block = next(as_vote_matrix(votes).blocks())
+    block = next(VoteMatrix.of(votes).blocks())
     assert block.dtype == np.float64
     np.testing.assert_array_equal(block, votes)
 
 
-def test_large_batches_are_cut():
-    batch = np.ones((200_000, 20), dtype=np.int8)
-    assert max(block.shape[0] for block in as_vote_matrix([batch]).blocks()) < 50_000
+def test_a_large_array_is_cut():
+    votes = np.ones((200_000, 20), dtype=np.int8)
+    assert max(block.shape[0] for block in VoteMatrix.of(votes).blocks()) < 50_000
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.bool_])
 def test_coverage_is_added_up_in_double_precision(dtype):
     participation = np.ones((100_000, 1), dtype=dtype)
-    assert as_vote_matrix(np.ones((100_000, 1)), participation).coverage[0] == 1.0
+    assert VoteMatrix.of(np.ones((100_000, 1)), participation).coverage[0] == 1.0
 
 
 def test_float64_rows_are_not_copied():
     votes = np.ones((10, 2))
-    assert np.shares_memory(next(as_vote_matrix(votes).blocks()), votes)
+    assert np.shares_memory(next(VoteMatrix.of(votes).blocks()), votes)
 
 
 def test_fortran_order_gives_the_same_blocks():
     votes = np.asfortranarray(np.random.default_rng(0).uniform(-1, 1, (50, 4)))
-    np.testing.assert_array_equal(stacked(as_vote_matrix(votes)), votes)
-
-
-def test_an_array_that_needs_no_check_gives_the_same_blocks():
-    matrix, array = as_vote_matrix(VOTES), VoteArray(VOTES)
-    np.testing.assert_array_equal(stacked(array), stacked(matrix))
-    np.testing.assert_array_equal(array.coverage, matrix.coverage)
-    assert (array.n_samples, array.n_voters) == (matrix.n_samples, matrix.n_voters)
+    np.testing.assert_array_equal(stacked(VoteMatrix.of(votes)), votes)
 
 
 @pytest.mark.parametrize("value", [1.5, -1.0001, np.inf, -np.inf])
@@ -80,37 +73,31 @@ def test_vote_out_of_range_is_found(value, make):
     votes = np.ones((5, 3))
     votes[3, 2] = value
     with pytest.raises(ValueError, match=r"votes must lie in \[-1, 1\].*row 3, voter 2"):
-        as_vote_matrix(make(votes))
+        VoteMatrix.of(make(votes))
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
 def test_votes_that_rounding_puts_outside_are_accepted(make):
     votes = np.array([[1.0 + 1e-12, -1.0], [-1.0 - 1e-12, np.float32(1.0) + np.float32(1.2e-7)]])
-    assert as_vote_matrix(make(votes)).n_samples == 2
+    assert VoteMatrix.of(make(votes)).n_samples == 2
 
 
 def test_a_vote_just_outside_is_shown_with_enough_digits():
     with pytest.raises(ValueError, match=r"Got 1\.00001 in row 0, voter 1"):
-        as_vote_matrix(np.array([[1.0, 1.00001]]))
-
-
-def test_row_number_counts_over_batches():
-    bad = np.array([[1.0], [7.0]])
-    with pytest.raises(ValueError, match="Got 7 in row 4, voter 0"):
-        as_vote_matrix([np.ones((3, 1)), bad])
+        VoteMatrix.of(np.array([[1.0, 1.00001]]))
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1])
 def test_participation_out_of_range(value):
     with pytest.raises(ValueError, match=r"participation must lie in \[0, 1\]"):
-        as_vote_matrix(np.ones((2, 1)), np.array([[1.0], [value]]))
+        VoteMatrix.of(np.ones((2, 1)), np.array([[1.0], [value]]))
 
 
 def test_nan_where_it_means_nothing():
     with pytest.raises(ValueError, match="Sparse votes contain NaN"):
-        as_vote_matrix(sparse.csr_array(np.array([[np.nan, 1.0]])))
+        VoteMatrix.of(sparse.csr_array(np.array([[np.nan, 1.0]])))
     with pytest.raises(ValueError, match="participation contains NaN"):
-        as_vote_matrix(np.ones((1, 1)), np.array([[np.nan]]))
+        VoteMatrix.of(np.ones((1, 1)), np.array([[np.nan]]))
 
 
 @pytest.mark.parametrize(
@@ -118,12 +105,12 @@ def test_nan_where_it_means_nothing():
 )
 def test_votes_must_be_numbers(votes):
     with pytest.raises(TypeError, match="must be numbers"):
-        as_vote_matrix(votes)
+        VoteMatrix.of(votes)
 
 
 def test_voters_that_never_vote_are_named():
     with pytest.raises(ValueError, match="2 of 3 voters never vote on these rows: 0, 2"):
-        as_vote_matrix(np.array([[NAN, 1.0, NAN]]))
+        set_up_game(np.array([[NAN, 1.0, NAN]]), [0.1, 0.1, 0.1])
 
 
 @pytest.mark.parametrize(
@@ -132,20 +119,9 @@ def test_voters_that_never_vote_are_named():
 )
 def test_empty_votes(votes, message):
     with pytest.raises(ValueError, match=message):
-        as_vote_matrix(votes)
+        set_up_game(votes, [])
 
 
 def test_shapes_that_do_not_match():
     with pytest.raises(ValueError, match="participation must have the shape of votes"):
-        as_vote_matrix(np.ones((2, 2)), np.ones((2, 3)))
-    with pytest.raises(ValueError, match="differ in their number of voters: 2 at first, then 3"):
-        as_vote_matrix([np.ones((2, 2)), np.ones((2, 3))])
-    with pytest.raises(ValueError, match="different numbers of batches"):
-        as_vote_matrix([np.ones((2, 2)), np.ones((2, 2))], [np.ones((2, 2))])
-
-
-def test_batches_that_change_are_noticed():
-    lengths = iter([3, 2])
-    matrix = as_vote_matrix(lambda: [np.ones((next(lengths), 1))])
-    with pytest.raises(ValueError, match="changed between passes: 3 rows at first, then 2"):
-        list(matrix.blocks())
+        VoteMatrix.of(np.ones((2, 2)), np.ones((2, 3)))
