@@ -147,9 +147,8 @@ def check_game(data):
     size = st.sampled_from([1.0, 1.0, 0.0, 1e-300, 1e16, 1e300, -1.0, np.nan, np.inf])
     names = data.draw(st.lists(st.sampled_from(["cap", "ridge", "unlabeled_weight"]), max_size=2))
     options = {name: data.draw(size) for name in names}
-    loss = data.draw(st.sampled_from(["zero_one", "log", "square"]))
     b = rng.uniform(-1, 1, shape[1])
-    solution = outcome(lambda: solve_game(votes, b, loss=loss, **options))
+    solution = outcome(lambda: solve_game(votes, b, **options))
     if solution is None:
         return
     assert np.isfinite(solution.weights).all()
