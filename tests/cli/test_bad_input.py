@@ -232,7 +232,7 @@ def test_unlabeled_rows_with_strings_in_place_of_numbers(command):
     cancer().to_csv("rows.csv", index=False)
     cancer().assign(mean_area="large").to_csv("more.csv", index=False)
     words = ("--target", "benign", "--unlabeled", "more.csv", "--model", "m.skops")
-    said = "Column 'mean_area' of Batch 1 of X_unlabeled must hold numbers. Got type"
+    said = "Column 'mean_area' of more.csv must hold numbers. Got type"
     fails(command, ("fit", "rows.csv", *words), DATA, said)
 
 
@@ -343,9 +343,9 @@ VOTES = {
     "gold of three columns": (["--gold", "votes.csv"], "must have two columns"),
     "other keys": (
         ["--gold", "strangers.csv"],
-        "No item of strangers.csv is in votes.csv: the first are 'x' and '1000'",
+        "votes.csv has no item 'x', which strangers.csv has labels of",
     ),
-    "two truths": (["--gold", "twice.csv"], "has different labels for the item '1000'"),
+    "two truths": (["--gold", "twice.csv"], "has different labels for item '1000'"),
     "empty gold": (["--gold", "unknown.csv"], "has no gold label"),
     "abstaining is a class": (["--gold", "gold.csv", "--abstain", "cat"], "cannot mean no vote"),
 }

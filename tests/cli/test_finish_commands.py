@@ -218,9 +218,9 @@ BROKEN = {
     forget_the_record: "must have one record. Got 0",
     no_labels_file: "has no column 'row'",
     other_order: "differ in 'id' of",
-    two_labels: "has different labels for 2 rows: rows ",
+    two_labels: "reviewed.csv has different labels for row ",
     against_people: "People have given other labels to 3 rows before: rows ",
-    unknown_rows: "rows of reviewed.csv are not in labels.csv, such as 5000",
+    unknown_rows: "labels.csv has no row '5000', which reviewed.csv has labels of",
 }
 
 

@@ -30,7 +30,10 @@ def test_a_sample_is_the_draw_of_python(command, rows):
         (["-n", 0], "at least 1"),
         (["-n", 91, "-t", "species"], "there are 90 without a label"),
         (["-n", 5, "-t", "kind"], "has no column 'kind'"),
-        (["-n", 5, "--extend", "rows.csv"], "is no sample of `hedgeclipper sample`"),
+        (
+            ["-n", 5, "-t", "species", "--extend", "rows.csv"],
+            "is no sample of `hedgeclipper sample`",
+        ),
     ],
 )
 def test_what_cannot_be_drawn(command, rows, words, message):

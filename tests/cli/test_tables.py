@@ -14,7 +14,6 @@ from hedgeclipper.cli.tables import (
     Files,
     check_classes,
     find_id_columns,
-    names_of_rows,
     parse_classes,
 )
 from tests.command_line import cancer, flowers
@@ -55,8 +54,8 @@ def test_files_with_the_same_columns_are_one_table(tmp_path):
     assert frame["x"].tolist() == [1, 2, 3]
     assert frame["y"].isna().tolist() == [False, True, False]
     names = [f"{tmp_path / 'a.csv'}:2", f"{tmp_path / 'a.csv'}:3", f"{tmp_path / 'b.csv'}:2"]
-    assert names_of_rows([files], frame, None) == names
-    assert names_of_rows([files], frame[1:], "x") == ["2", "3"]
+    assert files.row_names(frame.index, None) == names
+    assert files.row_names(frame.index[1:], "x") == ["2", "3"]
 
 
 def write_workbook(frame, path):

@@ -136,15 +136,14 @@ def contradicting(labels):
 @pytest.mark.parametrize(
     ("change", "words", "code", "said"),
     [
-        (other_keys, (), 3, "No case of labels.csv is in rows.csv: the first are"),
-        (contradicting, (), 3, "labels.csv has different labels for the case '5"),
+        (other_keys, (), 3, "rows.csv has no case '15"),
+        (contradicting, (), 3, "labels.csv has different labels for case '5"),
         (None, ("--key", "cases"), 3, "Did you mean 'case'?"),
-        (None, ("--key", "case", "--id", "mean_area"), 2, "--key and --id name two columns"),
         (
             lambda labels: labels.rename(columns={"case": "number"}),
             (),
             2,
-            "rows.csv and labels.csv share no columns. Name the column that tells which label",
+            "labels.csv does not say which rows it is about",
         ),
         (lambda labels: labels.rename(columns={"benign": "b"}), (), 3, "no column 'benign'"),
     ],
@@ -158,12 +157,25 @@ def test_labels_that_do_not_match(command, change, words, code, said):
     assert said in command.err
 
 
-def test_rows_with_the_same_key_or_a_target_of_their_own(command):
+def test_labels_of_a_file_join_those_of_the_rows(command):
+    frame, _ = split(cancer)
+    words = ("fit", "rows.csv", "-t", "benign", "--labels", "labels.csv", "-m", "m.skops")
+    labels = pd.read_csv("labels.csv")
+    labels[:40].to_csv("labels.csv", index=False)
+    write(
+        frame.assign(benign=frame["benign"].where(~frame["case"].isin(labels["case"][:30]))),
+        "rows.csv",
+    )
+    assert command(*words, "--json").code == 0, command.err
+    assert command.result["n_labeled"] == 100
+    labels[:40].assign(benign=1 - labels["benign"]).to_csv("labels.csv", index=False)
+    assert command(*words, "--force").code == 3
+    assert "Column 'benign' of rows.csv has other labels than --labels for 10 rows" in command.err
+
+
+def test_rows_with_the_same_key(command):
     frame, _ = split(cancer)
     words = ("-t", "benign", "--labels", "labels.csv", "-m", "m.skops")
-    write(frame, "rows.csv")
-    assert command("fit", "rows.csv", *words).code == 2
-    assert "has a column 'benign' too, beside the one of --labels" in command.err
     write(frame.drop(columns="benign").assign(case=frame["case"] // 2), "rows.csv")
     assert command("fit", "rows.csv", *words).code == 3
     assert "rows.csv has more than one row with the case '2" in command.err

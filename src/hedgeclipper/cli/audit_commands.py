@@ -11,7 +11,13 @@ import pandas as pd
 from hedgeclipper.bounds.audit import Audit, audit
 from hedgeclipper.bounds.finishing import FileClaim
 from hedgeclipper.cli.app import AuditPredictions
-from hedgeclipper.cli.checked_labels import PeoplesLabels, clean_texts, read_labels
+from hedgeclipper.cli.checked_labels import (
+    MOST_PEOPLE,
+    LabelTable,
+    PeoplesLabels,
+    clean_texts,
+    settle_people,
+)
 from hedgeclipper.cli.labels_file import labels_table, write_rows
 from hedgeclipper.cli.output import (
     CommandError,
@@ -36,16 +42,13 @@ def audit_predictions(options: AuditPredictions, output: Output) -> None:
     check_outputs(options.to, inputs=[table], force=options.force)
     check_suffix(options.to, *TABLE_SUFFIXES)
     table.require([options.prediction], "predictions", "Name it with --prediction-column.")
-    frame = table.frame().reset_index(drop=True)
-    people = read_labels(
-        options.labels,
-        table,
-        frame,
-        key=options.key,
-        column=options.label,
-        confidence_level=options.confidence_level,
-        dialect=options.dialect,
-        output=output,
+    frame = table.frame()
+    given = [
+        LabelTable.read(name, options.label, list(frame), table.place, options.dialect, output)
+        for name in options.labels
+    ]
+    people = settle_people(
+        [one.match(frame, options.key, None) for one in given], options.confidence_level
     )
     predictions, labels = _common_spelling(frame, people, options, output)
     is_gate = options.fail_if_above is not None
@@ -84,6 +87,11 @@ def _check_options(options: AuditPredictions) -> None:
         wrong = "--max-error needs --confidence-column or --uncertainty-column."
     elif options.to is not None and options.max_error is None:
         wrong = "-o writes which rows to review, and needs --max-error."
+    elif len(options.labels) > MOST_PEOPLE:
+        wrong = (
+            f"--labels takes at most {MOST_PEOPLE} files: of one person, of a second one, and of "
+            f"a third one who settles. Got {len(options.labels)}."
+        )
     if wrong:
         raise CommandError(wrong, "See hedgeclipper audit --help.", ExitCode.USAGE)
 

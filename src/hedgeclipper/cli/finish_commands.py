@@ -8,15 +8,9 @@ import numpy as np
 import pandas as pd
 
 from hedgeclipper.bounds.finishing import FileClaim
-from hedgeclipper.bounds.sample import RECORD
+from hedgeclipper.bounds.sample import RECORD, ROW
 from hedgeclipper.cli.app import Finish
-from hedgeclipper.cli.checked_labels import (
-    clean_texts,
-    label_column,
-    match_rows,
-    one_label_each,
-    read_table,
-)
+from hedgeclipper.cli.checked_labels import LabelTable, clean_texts, listed_rows, one_label_each
 from hedgeclipper.cli.labels_file import (
     LABEL,
     ORDER,
@@ -26,7 +20,6 @@ from hedgeclipper.cli.labels_file import (
     REVIEW,
     SOURCE,
     check_labels_table,
-    listed_rows,
     with_claim,
     write_rows,
 )
@@ -44,7 +37,7 @@ def finish_labels(options: Finish, output: Output) -> None:
     check_outputs(options.to, options.to_review, inputs=[file, *given], force=options.force)
     check_suffix(options.to, *TABLE_SUFFIXES)
     check_suffix(options.to_review, *TABLE_SUFFIXES, ".json")
-    table, claim = check_labels_table(file.frame().reset_index(drop=True), file.place)
+    table, claim = check_labels_table(file.frame(), file.place)
     n_before = int(table[REVIEW].sum())
     reviewed = _in_place(table)
     for name in options.reviewed or ():
@@ -124,16 +117,15 @@ def _with_file(
     reviewed: dict[int, str], name: str, table: pd.DataFrame, options: Finish, output: Output
 ) -> dict[int, str]:
     """Return reviewed rows with those of one more file; labels that contradict are an error."""
-    given = read_table(name, options.dialect, output)
-    known = table.drop(columns=[c for c in OWN_COLUMNS if c != "row"])
-    column = label_column(given, options.label, list(known), name)
-    rows = match_rows(given.drop(columns=[column]), known, options.key, (name, options.labels))
-    labels = clean_texts(given[column])
-    given_rows = np.array([label is not None for label in labels], bool)
-    before = np.array(list(reviewed), np.int64)
-    every = np.concatenate([before, rows[given_rows]])
-    texts = np.concatenate([np.array(list(reviewed.values()), object), labels[given_rows]])
-    return one_label_each(every, texts, every, name)
+    known = table.drop(columns=[c for c in OWN_COLUMNS if c != ROW])
+    given = LabelTable.read(
+        name, options.label, list(known), options.labels, options.dialect, output
+    )
+    people = given.match(known, options.key, None)
+    rows = np.append(np.array(list(reviewed), np.int64), people.rows)
+    labels = np.append(np.array(list(reviewed.values()), object), people.labels)
+    decided = np.array([label is not None for label in labels], bool)
+    return one_label_each(rows[decided], labels[decided], name, rows[decided])
 
 
 def _changed(finished: pd.DataFrame, table: pd.DataFrame) -> str:
@@ -158,6 +150,6 @@ def _rows_to_review(table: pd.DataFrame) -> pd.DataFrame:
     rows = table[table[REVIEW]].sort_values(ORDER).drop(columns=list(NOT_FOR_REVIEW))
     if rows.empty:
         raise CommandError("No row is left to review.", "Leave out --to-review.")
-    first = ["row", ORDER]
+    first = [ROW, ORDER]
     rows = rows[[*first, *(name for name in rows if name not in first)]]
     return rows.assign(**{LABEL: pd.Series([None] * len(rows), rows.index, dtype="string")})

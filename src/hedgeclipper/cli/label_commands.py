@@ -9,15 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from hedgeclipper.cli.app import LabelRows
 from hedgeclipper.cli.labels_file import PEOPLE, PREDICTION, SOURCE
 from hedgeclipper.cli.output import CommandError, ExitCode, Output, check_outputs, check_suffix
-from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, clean_labels, write_table
-from hedgeclipper.cli.training_rows import Roles, check_finite, columns_to_use
+from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, clean_labels, write_frame
+from hedgeclipper.cli.training_rows import check_finite, columns_to_use
 from hedgeclipper.io import as_text, listed, missing_labels
-from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.io.messages import import_extra
 from hedgeclipper.labeling import LabelingLoop
 from hedgeclipper.labeling.frontend import Frontend
@@ -97,7 +95,7 @@ class LabelTable:
         files.require(named, "--text and --image")
         has_target = options.target in files.names
         strings = [*files.codes, *named, *([options.target] if has_target else [])]
-        frame = files.frame(strings=strings).reset_index(drop=True)
+        frame = files.frame(strings=strings)
         if SOURCE in frame:
             raise CommandError(
                 f"{files.place} has a column {SOURCE!r} itself, which is written here.",
@@ -105,9 +103,7 @@ class LabelTable:
             )
         y, classes = _labels(frame, options, output)
         left_out = [*(options.drop or ()), *([options.image] if options.image else ())]
-        # without a column of the target there is nothing to look up in the file
-        roles = Roles(options.target, None, None if has_target else files, (), left_out)
-        names = columns_to_use(files, roles, output)[0]
+        names, _ = columns_to_use(files, options.target, left_out, (), (), output)
         shown = [name for name in frame if name not in {options.target, *(options.drop or ())}]
         X = check_finite(frame[names])
         view = RowView(frame[shown], options.text, options.image, first.parent)
@@ -178,9 +174,7 @@ class FinishedFile:
             source = np.where(result.by_hand, PEOPLE, PREDICTION).astype(object)
             labels[is_open] = source[is_open] = None
             frame = table.frame.assign(**{table.target: labels, SOURCE: source})
-            content = pa.Table.from_pandas(frame, preserve_index=False)
-            with atomic_path(table.output, force=True) as draft:
-                write_table([content], draft, table.output)
+            write_frame(frame, table.output, force=True)
             self.output.wrote("labels", table.output)
             counts = Counter(str(label) for label in labels[~is_open])
             found = ", ".join(f"{n:,} {name}" for name, n in counts.most_common())

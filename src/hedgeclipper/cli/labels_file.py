@@ -19,15 +19,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.bounds.finishing import FileClaim
 from hedgeclipper.bounds.sample import RECORD, ROW, format_record, parse_record
+from hedgeclipper.cli.checked_labels import listed_rows
 from hedgeclipper.cli.output import CommandError
-from hedgeclipper.cli.tables import texts_of, write_table
+from hedgeclipper.cli.tables import texts_of, write_frame
 from hedgeclipper.io import listed
-from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.io.digests import digest_in_order
 from hedgeclipper.io.label_studio import write_tasks
 
@@ -140,21 +139,14 @@ def check_labels_table(table: pd.DataFrame, place: str) -> tuple[pd.DataFrame, F
     return table, claim
 
 
-def listed_rows(rows: np.ndarray, most: int = 5) -> str:
-    """Return numbers of rows for a message."""
-    more = f" and {len(rows) - most:,} more" if len(rows) > most else ""
-    return f"row{'s' * (len(rows) > 1)} {', '.join(f'{row:g}' for row in rows[:most])}{more}"
-
-
 def write_rows(table: pd.DataFrame, path: Path, force: bool) -> None:
     """Write rows as the suffix of a path says: a table, or tasks of Label Studio."""
     if path.suffix.lower() == ".json":
         # the label of a task is an annotation
         rows = table.drop(columns=LABEL, errors="ignore").to_dict("records")
         write_tasks(rows, path, prediction=PREDICTION, force=force)
-        return
-    with atomic_path(path, force=force) as draft:
-        write_table([pa.Table.from_pandas(table, preserve_index=False)], draft, path)
+    else:
+        write_frame(table, path, force)
 
 
 def _digest(table: pd.DataFrame) -> str:

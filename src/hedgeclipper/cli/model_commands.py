@@ -16,15 +16,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute
-import pyarrow.parquet
 from rich.filesize import decimal
 
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base.evaluation import Evaluation, evaluate_predictions
 from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.cli.app import Evaluate, Fit, Predict, WriteReport
-from hedgeclipper.cli.checked_labels import PeoplesLabels, note_skipped
 from hedgeclipper.cli.labels_file import OWN_COLUMNS, claim_of, labels_table
 from hedgeclipper.cli.output import (
     CommandError,
@@ -40,24 +37,25 @@ from hedgeclipper.cli.tables import (
     Files,
     check_classes,
     clean_labels,
-    key_of_labels,
     parse_classes,
     texts_of,
     write_table,
 )
 from hedgeclipper.cli.training_rows import (
     ADD_COLUMNS,
-    Roles,
     TrainingRows,
     check_finite,
     columns_to_use,
     digest_labeled,
     find_tables,
+    read_people,
+    read_target,
     read_training_rows,
 )
 from hedgeclipper.cli.vote_commands import predict_votes
 from hedgeclipper.io import as_text, missing_labels
-from hedgeclipper.io.atomic import atomic_path
+from hedgeclipper.io.atomic import naming_output
+from hedgeclipper.io.frames import pyarrow
 from hedgeclipper.persistence import load, save
 from hedgeclipper.report import page
 from hedgeclipper.votes.aggregator import VoteAggregator
@@ -72,27 +70,24 @@ MOST_UNKNOWN = 10_000
 
 def fit(options: Fit, output: Output) -> None:
     """Fit a model to the rows of files, save it, and print what came out."""
-    target, key, row_id = options.target, options.key, options.row_id
-    tables, labels = find_tables(options, target, output)
+    tables = find_tables(options, output)
     outputs, given = (options.model, options.report), options.labels and Path(options.labels)
     check_outputs(*outputs, inputs=[*tables, given], force=options.force)
     check_suffix(options.report, ".html", ".htm")
-    if None not in (key, row_id) and key != row_id:
-        raise CommandError("--key and --id name two columns.", "Pass one.", ExitCode.USAGE)
-    sample = None
-    if isinstance(labels, PeoplesLabels):
-        target, sample = labels.column, labels.sample
-        note_skipped(labels, output)
-    if target is None:
+    people = read_people(options, options.target, tables, output)
+    target = options.target or (people and people.column)
+    if not target:
         raise CommandError(
             "Missing option '--target'.", "Name the column to predict.", ExitCode.USAGE
         )
-    if isinstance(labels, Files):
-        row_id = key_of_labels(tables[0], labels, key or row_id, target)
-    marks, drop, keep = options.unlabeled_value or (), options.drop or (), options.keep or ()
-    roles = Roles(target, row_id, labels, marks, drop, keep)
-    names, left_out = columns_to_use(tables[0], roles, output)
-    rows = read_training_rows(tables, roles, names, output)
+    if people is None:
+        tables[0].require([target], "--target")
+    sample, key = (people.sample, people.key) if people else (None, None)
+    drop, keep = options.drop or (), options.keep or ()
+    keys = [options.row_id, key]
+    names, left_out = columns_to_use(tables[0], target, drop, keep, keys, output)
+    labels = read_target(tables[0], target, people, options.unlabeled_value or (), output)
+    rows = read_training_rows(tables, labels, names)
     classes = check_classes(rows.y, rows.y.size + rows.n_unlabeled, target)
     _print_rows(rows, output)
     model = HedgeClipperClassifier(
@@ -113,7 +108,7 @@ def fit(options: Fit, output: Output) -> None:
             model.fit(X, y, X_unlabeled=X[:0], sample=replace(sample, digest=""))
     model.fit_files_ = {
         "target": target,
-        "key": row_id,
+        "key": options.row_id or key,
         "left_out": left_out,
         "digest": rows.digest(),
         "n_rows": rows.y.size + rows.n_unlabeled,
@@ -169,8 +164,8 @@ def predict(options: Predict, output: Output) -> None:
     facts, counts = [], Counter[Any]()
     with (
         output.working("predicting"),
-        atomic_path(to, force=options.force) as draft,
-        TemporaryDirectory(prefix=".", dir=draft.parent) as folder,
+        naming_output(to, only_if_full=True),
+        TemporaryDirectory(prefix=".", dir=to.absolute().parent) as folder,
     ):
         raw = Path(folder, "predictions.parquet")
         n_rows = model.predict_to(raw, read_new_rows(table, model, names, unknown))
@@ -183,7 +178,7 @@ def predict(options: Predict, output: Output) -> None:
             facts = auto_label_facts(sure, output)
             whole = _labels_to_finish(predictions, sure, is_people, table, model.fit_files_, output)
             parts = iter([pa.Table.from_pandas(whole, preserve_index=False)])
-        write_table(parts, draft, to)
+        write_table(parts, to, options.force)
     common = counts.most_common()
     classes = {str(label): count for label, count in common}
     output.result |= {"command": "predict", "n_rows": n_rows, "classes": classes}
@@ -242,19 +237,17 @@ def report(options: WriteReport, output: Output) -> None:
     """Write a report on a saved model and the rows that it was fitted to."""
     model = load_model(options.model)
     target = model.fit_files_["target"]
-    tables, labels = find_tables(options, target, output)
+    tables = find_tables(options, output)
     inputs = [options.model, *tables, options.labels and Path(options.labels)]
     check_outputs(options.to, inputs=inputs, force=options.force)
     check_suffix(options.to, ".html", ".htm")
-    row_id = _key_in(tables[0], model)
-    if labels is None:
+    people = read_people(options, target, tables, output)
+    if people is None:
         advice = "Pass the rows of the fit, and --labels if their labels are in another file."
         tables[0].require([target], "the model", advice)
-    elif isinstance(labels, Files):
-        row_id = key_of_labels(tables[0], labels, options.key or row_id, target)
-    roles = Roles(target, row_id, labels, options.unlabeled_value or ())
-    names = list(model.feature_names_in_)
-    rows = read_training_rows(tables, roles, names, output, model.encoder_)
+    labels = read_target(tables[0], target, people, options.unlabeled_value or (), output)
+    strings = () if model.encoder_ is None else model.encoder_.string_names
+    rows = read_training_rows(tables, labels, list(model.feature_names_in_), strings)
     _check_rows_of_fit(model, rows, output)
     output.result |= {"command": "report", "model": str(options.model)}
     _write_report(model, rows, options.to, options.force, output)
@@ -385,14 +378,14 @@ def _write_report(
 def _with_keys(raw: Path, keys: pd.Series | None, counts: Counter[Any]) -> Iterator[Any]:
     """Yield batches of predictions with keys in front; count the classes."""
     start = 0
-    with pa.parquet.ParquetFile(raw) as file:
+    with pyarrow("pyarrow.parquet").ParquetFile(raw) as file:
         if keys is not None and keys.name in file.schema_arrow.names:
             raise CommandError(
                 f"Predictions have a column {keys.name!r} themselves.", "Rename the column of --id."
             )
         for batch in file.iter_batches():
             part = slice(start, start := start + batch.num_rows)
-            for one in pa.compute.value_counts(batch["prediction"]).to_pylist():
+            for one in batch["prediction"].value_counts().to_pylist():
                 counts[one["values"]] += one["counts"]
             if keys is not None:
                 batch = batch.add_column(0, keys.name, pa.array(keys[part], from_pandas=True))
@@ -439,7 +432,7 @@ def _labels_to_finish(
 ) -> pd.DataFrame:
     """Return a file that people can finish: the rows, predictions, labels and rows to review."""
     if sum(path.stat().st_size for path in table.paths) <= MOST_COPIED:
-        rows = table.frame().reset_index(drop=True)
+        rows = table.frame()
         # the labels of the fit are among those that are written
         drop = [known["target"]] if known["target"] in OWN_COLUMNS else []
         rows = rows.drop(columns=[*drop, *predictions], errors="ignore")

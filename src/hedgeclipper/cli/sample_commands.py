@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
-from hedgeclipper.bounds.sample import (
-    RECORD_COLUMNS,
-    Sample,
-    draw_sample,
-    read_record,
-    record_columns,
-)
+from hedgeclipper.bounds.sample import RECORD_COLUMNS, Sample, draw_sample, record_columns
 from hedgeclipper.cli.app import SampleRows
-from hedgeclipper.cli.checked_labels import (
-    check_sample_rows,
-    clean_texts,
-    read_table,
-)
+from hedgeclipper.cli.checked_labels import LabelTable
 from hedgeclipper.cli.labels_file import LABEL, write_rows
 from hedgeclipper.cli.output import CommandError, ExitCode, Output, check_outputs, check_suffix
 from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files
@@ -39,7 +31,7 @@ def sample_rows(options: SampleRows, output: Output) -> None:
             "End the name of the output in .csv or .parquet.",
             ExitCode.USAGE,
         )
-    frame, target = table.frame().reset_index(drop=True), options.target
+    frame, target = table.frame(), options.target
     if target is not None:
         table.require([target], "--target")
     column = target or LABEL
@@ -55,7 +47,7 @@ def sample_rows(options: SampleRows, output: Output) -> None:
         known = np.zeros(len(frame), bool) if target is None else frame[target].notna().to_numpy()
         digest = digest_in_order(frame[names]) if names else ""
         drawn = draw_sample(len(frame), options.n, seed=options.seed, excluded=known)
-        sample = Sample(drawn.rows, drawn.n_rows, drawn.excluded, drawn.seed, digest, drawn.n_first)
+        sample = replace(drawn, digest=digest)
     else:
         sample, labels = _extended(options, frame, column, table, output)
     content = pd.DataFrame(record_columns(sample, len(names)))
@@ -87,16 +79,13 @@ def _extended(
 ) -> tuple[Sample, np.ndarray]:
     """Return a sample with more rows than the one before, and the labels so far."""
     name = str(options.extend)
-    given = read_table(name, options.dialect, output)
-    missing = [c for c in (*RECORD_COLUMNS[:3], column) if c not in given]
-    if missing:
+    given = LabelTable.read(name, column, list(frame), table.place, options.dialect, output)
+    if not given.is_sample:
         raise CommandError(
-            f"{name} has no column {missing[0]!r}, and so is no sample of `hedgeclipper sample`.",
+            f"{name} is no sample of `hedgeclipper sample`: it has no record of a draw.",
             "Pass the file that it has written.",
         )
-    record = {c: given[c].tolist() for c in RECORD_COLUMNS if c in given}
-    sample, places, n_columns = read_record(record)
-    check_sample_rows(sample, n_columns, given, frame, column, (name, table.place), output)
+    sample, places = given.read_sample(frame, output)
     labels = np.full(len(frame), None, object)
-    labels[sample.rows[places]] = clean_texts(given[column])
+    labels[sample.rows[places]] = given.labels
     return sample.extended(options.n), labels

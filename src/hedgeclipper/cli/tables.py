@@ -1,15 +1,14 @@
 """Tables of files: found by name, checked, read into frames, and written.
 
-`Files` are the files of one table. `matched_labels` are those of another table, `clean_labels` and
-`parse_classes` make classes of labels, and `find_id_columns` finds columns that only number or name
-the rows.
+`Files` are the files of one table. `clean_labels` and `parse_classes` make classes of labels, and
+`find_id_columns` finds columns that only number or name the rows.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -18,16 +17,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 
-from hedgeclipper.cli.output import CommandError, ExitCode, Output
-from hedgeclipper.io import as_text, listed
-from hedgeclipper.io.arrays import rows_per_batch
-from hedgeclipper.io.atomic import naming_output
+from hedgeclipper.cli.output import CommandError, Output
+from hedgeclipper.io import as_source, as_text, listed
+from hedgeclipper.io.atomic import atomic_path, naming_output
 from hedgeclipper.io.formats import (
     CODES,
-    SAY_ENCODING,
     UNKNOWN_DIALECT,
     CsvDialect,
     CsvFile,
@@ -35,7 +30,7 @@ from hedgeclipper.io.formats import (
     TableFile,
     open_files,
 )
-from hedgeclipper.io.frames import did_you_mean, index_names, positions_of
+from hedgeclipper.io.frames import did_you_mean, index_names, positions_of, pyarrow
 
 TABLE_SUFFIXES = ".parquet", ".csv"
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9]\d{0,14}")
@@ -52,6 +47,8 @@ class Files:
     """Files of one format that have the same columns: one table."""
 
     files: list[TableFile]
+    # rows before each file, as far as they were read, for names of rows
+    starts: list[int] = field(default_factory=list, compare=False, repr=False)
 
     @classmethod
     def find(
@@ -83,7 +80,7 @@ class Files:
 
     @cached_property
     def _schemas(self) -> list[Any]:
-        return [file.head()[0] for file in self.files]
+        return [file.schema for file in self.files]
 
     @property
     def names(self) -> list[str]:
@@ -123,15 +120,12 @@ class Files:
     def frame(
         self, names: Sequence[str] | None = None, strings: Sequence[str] = ()
     ) -> pd.DataFrame:
-        """Return all rows, named by file and line.
+        """Return all rows; ``names`` are the columns to read, by default all.
 
-        ``names`` are the columns to read, by default all; of CSV ``strings`` are read as strings.
+        Columns of CSV in ``strings`` are read as strings.
         """
-        names, frames = self.names if names is None else list(names), []
-        for file in self.files:
-            frame = _as_frame(file.table(names, [name for name in strings if name in names]), file)
-            frames.append(frame.set_index(_lines(file, 0, len(frame))))
-        return pd.concat(self._not_empty(frames))
+        names = self.names if names is None else list(names)
+        return pd.concat(self.batches(names, [name for name in strings if name in names]))
 
     def column(self, name: str) -> pd.Series:
         """Return a column of labels or keys, as strings if it is from CSV."""
@@ -140,25 +134,30 @@ class Files:
     def batches(
         self, names: list[str], strings: Sequence[str] = (), width: int = 0
     ) -> Iterator[pd.DataFrame]:
-        """Yield all rows as `frame` has them, in batches that suit so many columns."""
-        size = rows_per_batch(width or len(names))
-
-        def read(file: TableFile) -> Iterator[pd.DataFrame]:
-            start = 0
-            for batch in file.batches(names, size=size, of_any_kind=strings):
-                frame = _as_frame(pa.Table.from_batches([batch]), file)
-                yield frame.set_index(_lines(file, start, len(frame)))
-                start += len(frame)
-
-        return self._not_empty(frame for file in self.files for frame in read(file))
-
-    def _not_empty(self, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        """Yield all rows as `frame` has them, numbered from 0, in batches for so many columns."""
+        self.starts.clear()
         n_rows = 0
-        for frame in frames:
-            n_rows += len(frame)
-            yield frame
+        for file in self.files:
+            self.starts.append(n_rows)
+            source = as_source(
+                [file], columns=names, strings=list(strings), frames=width or len(names) or 1
+            )
+            for frame in source:
+                frame.index = pd.RangeIndex(n_rows, n_rows := n_rows + len(frame))
+                yield frame
         if n_rows == 0:
             raise CommandError(f"{self.place} has no rows.", "Pass a file with rows.")
+
+    def row_names(self, rows: np.ndarray, key: str | None) -> list[str]:
+        """Return names of rows that were read: their keys, if there are such, or file and line."""
+        if key in self.names:
+            return texts_of(self.column(key).iloc[rows])
+        first = 2 if isinstance(self.files[0], CsvFile | ExcelFile) else 1  # after a heading
+        at = np.searchsorted(self.starts, rows, side="right") - 1
+        return [
+            f"{self.files[k].path}:{row - self.starts[k] + first}"
+            for k, row in zip(at.tolist(), rows.tolist(), strict=True)
+        ]
 
     def id_columns(self, names: list[str]) -> dict[str, str]:
         """Return which columns only tell rows apart, and why; as `find_id_columns`.
@@ -166,115 +165,14 @@ class Files:
         The first 1,000 rows of each file rule out most columns, which need not be read to the end.
         """
         heads = [next(file.batches(names, size=1000), None) for file in self.files]
-        first = pd.concat(self._not_empty(head.to_pandas() for head in heads if head))
+        first = pd.concat([head.to_pandas() for head in heads if head] or [self.frame(names)])
         likely = [n for n in names if _INDEX.fullmatch(n) or _are_different_whole_numbers(first[n])]
         return find_id_columns(self.frame(likely)) if likely else {}
-
-
-def _lines(file: TableFile, start: int, n_rows: int) -> pd.MultiIndex:
-    """Return names of rows: their file and line, counted from 1, a heading included."""
-    first = start + (2 if isinstance(file, CsvFile | ExcelFile) else 1)
-    return pd.MultiIndex.from_product([[str(file.path)], range(first, first + n_rows)])
-
-
-def _as_frame(table: Any, file: TableFile) -> pd.DataFrame:
-    """Return a table as a frame: decimals are floats, dates are dates."""
-    for position, column in enumerate(table.schema):
-        if pa.types.is_binary(column.type):
-            raise CommandError(
-                f"Column {column.name!r} of {file.place} is not text in UTF-8.",
-                SAY_ENCODING,
-            )
-        if pa.types.is_decimal(column.type):
-            table = table.set_column(position, column.name, table.column(position).cast("float64"))
-    return table.to_pandas(date_as_object=False, ignore_metadata=True)
-
-
-def names_of_rows(tables: Sequence[Files], frame: pd.DataFrame, key: str | None) -> list[str]:
-    """Return names of some rows of tables: their keys if all have such, or like ``rows.csv:97``."""
-    if key is None or any(key not in files.names for files in tables):
-        return [f"{path}:{line}" for path, line in frame.index]
-    keys = pd.concat([files.column(key) for files in tables])
-    return texts_of(keys.reindex(frame.index))
 
 
 def texts_of(column: Any) -> list[str]:
     """Return a column as text: 7 in one file is 7 in another, also beside missing numbers."""
     return as_text(pd.Series(column).to_numpy(dtype=object)).tolist()
-
-
-def key_of_labels(data: Files, labels: Files, key: str | None, target: str) -> str:
-    """Return the column that names rows in both tables: the one that is given, or they share."""
-    labels.require([target], "--target")
-    if target in data.names:
-        raise CommandError(
-            f"{data.place} has a column {target!r} too, beside the one of --labels.",
-            "Leave out --labels, or rename one of the two.",
-            ExitCode.USAGE,
-        )
-    shared = [name for name in labels.names if name in data.names]
-    if key is None and len(shared) != 1:
-        raise CommandError(
-            f"{data.place} and {labels.place} share {listed(shared, 5)}.",
-            "Name the column that tells which label belongs to which row with --key.",
-            ExitCode.USAGE,
-        )
-    key = key or shared[0]
-    for files in (data, labels):
-        files.require([key], "--key")
-    return key
-
-
-def labels_by_key(table: pd.DataFrame, key: str, target: str, place: str) -> pd.Series:
-    """Return the label of each key that has one."""
-    known = pd.Series(table[target].to_numpy(object), texts_of(table[key]), name=target).dropna()
-    per_key = known.groupby(level=0).nunique()
-    if (per_key > 1).any():
-        raise CommandError(
-            f"{place} has different labels for the {key or 'row'} {per_key.idxmax()!r}.",
-            "Keep one of them.",
-        )
-    return known[~known.index.duplicated()]
-
-
-def matched_labels(data: Files, labels: Files, key: str, target: str, output: Output) -> pd.Series:
-    """Return the label of each row that a table of labels has for the same key."""
-    known = labels_by_key(labels.frame([key, target], [key, target]), key, target, labels.place)
-    advice = "Name a column with --key that is different in each row."
-    keys = unique_keys(data.column(key), key, data.place, advice)
-    advice = "Name the column that both have with --key."
-    return match_labels(known, keys, key, (labels.place, data.place), advice, output)
-
-
-def unique_keys(column: pd.Series, key: str, place: str, advice: str) -> pd.Index:
-    """Return the keys of rows as text; one that is there twice is an error."""
-    keys = pd.Index(texts_of(column))
-    if keys.has_duplicates:
-        twice = keys[keys.duplicated()][0]
-        raise CommandError(f"{place} has more than one row with the {key} {twice!r}.", advice)
-    return keys
-
-
-def match_labels(
-    known: pd.Series, keys: pd.Index, key: str, places: Sequence[str], advice: str, output: Output
-) -> pd.Series:
-    """Return the label of each row by its key, None where there is none; note labels of no row.
-
-    ``places`` are what to call labels and rows in messages.
-    """
-    lost, (labels, rows) = known.index.difference(keys).tolist(), places
-    if len(lost) == len(known):
-        raise CommandError(
-            f"No {key or 'key'} of {labels} is in {rows}: the first are {listed(lost, 1)} and "
-            f"{keys[0]!r}.",
-            advice,
-        )
-    if lost:
-        output.note(
-            f"{len(lost):,} labels of {labels} belong to no row of {rows}, such as that of {key} "
-            f"{lost[0]!r}."
-        )
-    return known.reindex(keys, fill_value=None)
 
 
 def clean_labels(column: pd.Series, marks: Sequence[str], output: Output) -> np.ndarray:
@@ -392,15 +290,25 @@ def _are_different_whole_numbers(column: pd.Series) -> bool:
     )
 
 
-def write_table(parts: Iterable[Any], draft: Path, path: Path) -> None:
-    """Write tables or batches, one at least, to a draft of a file, as the suffix of the path says.
+def write_table(parts: Iterable[Any], path: Path, force: bool) -> None:
+    """Write tables or batches, one at least, to a file, as its suffix says.
 
     They are written one after the other, so that they need not be in memory at the same time.
     """
     parts = iter(parts)
     first = next(parts)
     is_parquet = path.suffix.lower() == ".parquet"
-    open_writer = pa.parquet.ParquetWriter if is_parquet else pa.csv.CSVWriter
-    with naming_output(path), open_writer(draft, first.schema) as writer:
+    module, name = ("parquet", "ParquetWriter") if is_parquet else ("csv", "CSVWriter")
+    open_writer = getattr(pyarrow(f"pyarrow.{module}"), name)
+    with (
+        atomic_path(path, force=force) as draft,
+        naming_output(path),
+        open_writer(draft, first.schema) as writer,
+    ):
         for part in chain([first], parts):
             writer.write(part)
+
+
+def write_frame(frame: pd.DataFrame, path: Path, force: bool) -> None:
+    """Write a frame to a file, as its suffix says."""
+    write_table([pa.Table.from_pandas(frame, preserve_index=False)], path, force)

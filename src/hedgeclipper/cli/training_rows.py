@@ -13,30 +13,24 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.random import sample_without_replacement
 
-from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.cli.app import Fit, WriteReport
-from hedgeclipper.cli.checked_labels import PeoplesLabels, is_sample, read_labels, read_table
-from hedgeclipper.cli.output import CommandError, ExitCode, Output
-from hedgeclipper.cli.tables import (
-    Files,
-    clean_labels,
-    matched_labels,
-    names_of_rows,
-    parse_classes,
+from hedgeclipper.cli.checked_labels import (
+    LabelTable,
+    PeoplesLabels,
+    clean_texts,
+    listed_rows,
+    note_skipped,
 )
+from hedgeclipper.cli.output import CommandError, ExitCode, Output
+from hedgeclipper.cli.tables import Files, clean_labels, parse_classes
 from hedgeclipper.io import as_text, missing_labels
 from hedgeclipper.io.digests import digest_rows
 
 ADD_COLUMNS = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
 
 
-def find_tables(
-    options: Fit | WriteReport, target: str | None, output: Output
-) -> tuple[list[Files], Files | PeoplesLabels | None]:
-    """Return the files of rows, and of unlabeled rows if any, and those of labels, or None.
-
-    Labels of a sample that `hedgeclipper sample` has drawn are matched to the rows already.
-    """
+def find_tables(options: Fit | WriteReport, output: Output) -> list[Files]:
+    """Return the files of rows, and of unlabeled rows if there are such."""
     if options.key is not None and options.labels is None:
         raise CommandError("--key is given without --labels.", "Pass both.", ExitCode.USAGE)
     where = [options.data], options.unlabeled
@@ -48,75 +42,55 @@ def find_tables(
             "Leave out --unlabeled: rows of DATA without a target are unlabeled already.",
             ExitCode.USAGE,
         )
+    return tables
+
+
+def read_people(
+    options: Fit | WriteReport, target: str | None, tables: list[Files], output: Output
+) -> PeoplesLabels | None:
+    """Return the labels of ``--labels``, matched to the rows; None without such."""
+    data = tables[0]
     if options.labels is None:
-        return tables, None
-    if not is_sample(read_table(options.labels, options.dialect, output)):
-        return tables, Files.find([options.labels], output, options.dialect)
-    if options.unlabeled:
+        return None
+    table = LabelTable.read(options.labels, target, data.names, data.place, options.dialect, output)
+    if table.is_sample and len(tables) > 1:
         raise CommandError(
-            f"{options.labels} is a sample of {tables[0].place}, and tells nothing of the rows of "
+            f"{options.labels} is a sample of {data.place}, and tells nothing of the rows of "
             "--unlabeled.",
             "Put all rows into one file, and draw the sample from it.",
             ExitCode.USAGE,
         )
-    labels = read_labels(
-        [options.labels],
-        tables[0],
-        tables[0].frame().reset_index(drop=True),
-        key=None,
-        column=target,
-        confidence_level=0.95,
-        dialect=options.dialect,
-        output=output,
-    )
-    return tables, labels
+    if options.key is not None:
+        data.require([options.key], "--key")
+    shared = table.shared(data.names) or data.names[:1]
+    people = table.match(data.frame(shared), options.key, output)
+    note_skipped(people, output)
+    return people
 
 
-@dataclass(frozen=True)
-class Roles:
-    """What columns are for: the target, the key that names rows, others to drop or to keep.
+def read_target(
+    data: Files, target: str, people: PeoplesLabels | None, marks: Sequence[str], output: Output
+) -> np.ndarray:
+    """Return the label of each row, None where there is none.
 
-    ``labels`` are files that have the target by key, or labels of a sample, and ``marks`` values of
-    it that mean unlabeled.
+    Labels are those of a column, and those of people; ``marks`` are values that mean unlabeled.
     """
-
-    target: str
-    key: str | None
-    labels: Files | PeoplesLabels | None
-    marks: Sequence[str]
-    drop: Sequence[str] = ()
-    keep: Sequence[str] = ()
-
-    def check(self, files: Files) -> None:
-        """Raise unless the columns exist, and the target has no other role."""
-        for option, names in {
-            "--target": [self.target] if self.labels is None else [],
-            "--drop": self.drop,
-            "--keep": self.keep,
-            "--id": [] if self.key is None else [self.key],
-        }.items():
-            files.require(names, option)
-            if option != "--target" and self.target in names:
-                raise CommandError(
-                    f"{self.target!r} is both the target and a column of {option}.",
-                    f"Take it out of {option}, or name another --target.",
-                    ExitCode.USAGE,
-                )
-
-    def read_labels(self, files: Files, output: Output) -> np.ndarray:
-        """Return the label of each row, None where there is none."""
-        labels = self.labels
-        if isinstance(labels, Files):
-            column = matched_labels(files, labels, str(self.key), self.target, output)
-        elif labels is None or self.target in files.names:
-            column = files.column(self.target)
-        else:
-            n_rows = len(files.column(files.names[0]))
-            column = pd.Series([None] * n_rows, name=self.target, dtype=object)
-        if isinstance(labels, PeoplesLabels):
-            column = column.astype(object)
-            column.iloc[labels.rows] = labels.labels
-        return clean_labels(column, self.marks, output)
+    if target in data.names:
+        column = data.column(target).astype(object)
+    else:
+        column = pd.Series([None] * len(data.column(data.names[0])), name=target, dtype=object)
+    if people is not None:
+        before, after = clean_texts(column.iloc[people.rows]), people.labels
+        pairs = zip(before, after, strict=True)
+        differ = np.array([x not in (None, *marks) and y not in (None, x) for x, y in pairs], bool)
+        if differ.any():
+            raise CommandError(
+                f"Column {target!r} of {data.place} has other labels than --labels for "
+                f"{differ.sum():,} rows, such as {listed_rows(people.rows[differ])}.",
+                "Keep one label for each row.",
+            )
+        column.iloc[people.rows] = after
+    return clean_labels(column, marks, output)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,15 +113,18 @@ class TrainingRows:
             here = slice(*np.searchsorted(drawn, [start, start + len(frame)]))
             parts.append(frame.iloc[drawn[here] - start])
             start += len(frame)
-        X = pd.concat(parts)
-        return X, names_of_rows(self.tables, X, key)
+        X, n_first = pd.concat(parts), self.is_labeled.size
+        rows = X.index.to_numpy()
+        names = self.tables[0].row_names(rows[rows < n_first], key)
+        for more in self.tables[1:]:
+            names += more.row_names(rows[rows >= n_first] - n_first, key)
+        return X, names
 
     def in_order(self) -> tuple[pd.DataFrame, np.ndarray]:
         """Return all rows of one table, in its order, and their labels, None without one."""
-        order = np.argsort(~self.is_labeled, kind="stable").argsort()
         labels = np.full(self.is_labeled.size, None, object)
         labels[self.is_labeled] = self.y.tolist()
-        return pd.concat([self.X, *self.unlabeled()]).iloc[order], labels
+        return pd.concat([self.X, *self.unlabeled()]).sort_index(), labels
 
     def digest(self) -> int:
         """Return a number by which the labeled rows are recognized, in whatever order."""
@@ -160,34 +137,28 @@ def digest_labeled(X: pd.DataFrame, y: Any) -> int:
 
 
 def read_training_rows(
-    tables: list[Files],
-    roles: Roles,
-    names: list[str],
-    output: Output,
-    encoder: ColumnEncoder | None = None,
+    tables: list[Files], labels: np.ndarray, names: list[str], strings: Sequence[str] | None = None
 ) -> TrainingRows:
     """Return the columns of these names in files; only labeled rows are kept in memory.
 
-    Rows of the first table that have a label are labeled; those of a second table are not. The
-    encoder is that of a model that was fitted to the rows, if it has one.
+    Rows of the first table that have a label are labeled; those of a second table are not. Columns
+    of CSV in ``strings`` are strings; by default those whose digits begin with 0.
     """
-    labels = roles.read_labels(tables[0], output)
     for what, files in zip(("the model", "the unlabeled rows"), tables, strict=False):
         files.require(names, what, ADD_COLUMNS)
     known = ~missing_labels(labels)
-    strings = {name for files in tables for name in files.codes}
-    strings = strings & {*names} if encoder is None else {*encoder.string_names}
+    if strings is None:
+        strings = sorted({name for files in tables for name in files.codes} & {*names})
 
     def parts() -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
-        """Yield the labeled and the unlabeled rows of each batch."""
-        start = 0
-        for frame in map(check_finite, tables[0].batches(names, sorted(strings))):
-            own = known[start : start + len(frame)]
+        """Yield the labeled and the unlabeled rows of each batch; all are numbered."""
+        for frame in map(check_finite, tables[0].batches(names, strings)):
+            own = known[frame.index]
             yield frame[own], frame[~own]
-            start += len(frame)
         for files in tables[1:]:
-            more = map(check_finite, files.batches(names, sorted(strings)))
-            yield from ((frame[:0], frame) for frame in more)
+            for frame in map(check_finite, files.batches(names, strings)):
+                frame.index += known.size
+                yield frame[:0], frame
 
     def unlabeled() -> Iterator[pd.DataFrame]:
         return (rows for _, rows in parts() if len(rows))
@@ -200,20 +171,35 @@ def read_training_rows(
     return TrainingRows(tables, X, parse_classes(labels[known]), unlabeled, n_unlabeled, known)
 
 
-def columns_to_use(data: Files, roles: Roles, output: Output) -> tuple[list[str], dict[str, str]]:
-    """Return the columns to learn from, and those that are left out, with the reason, noted."""
-    roles.check(data)
-    others = {roles.target, roles.key, *roles.drop}
-    names = [name for name in data.names if name not in others]
-    left_out = data.id_columns([name for name in names if name not in roles.keep])
+def columns_to_use(
+    data: Files,
+    target: str,
+    drop: Sequence[str],
+    keep: Sequence[str],
+    names_rows: Sequence[str | None],
+    output: Output,
+) -> tuple[list[str], dict[str, str]]:
+    """Return the columns to learn from, and those that are left out, with the reason, noted.
+
+    ``names_rows`` are columns of keys, which name the rows; None is none.
+    """
+    keys = [name for name in names_rows if name is not None]
+    for option, named in {"--drop": drop, "--keep": keep, "--id": keys}.items():
+        data.require(named, option)
+        if target in named:
+            raise CommandError(
+                f"{target!r} is both the target and a column of {option}.",
+                f"Take it out of {option}, or name another --target.",
+                ExitCode.USAGE,
+            )
+    names = [name for name in data.names if name not in {target, *keys, *drop}]
+    left_out = data.id_columns([name for name in names if name not in keep])
     for name, reason in left_out.items():
         output.note(f"Column {name!r} is left out: {reason}. Pass --keep {name!r} to use it.")
     names = [name for name in names if name not in left_out]
     if not names:
         raise CommandError(f"{data.place} has no column but the target.", "Add columns.")
-    if roles.key is not None:
-        left_out[roles.key] = "it names the rows"
-    return names, left_out
+    return names, left_out | dict.fromkeys(keys, "it names the rows")
 
 
 def check_finite(X: pd.DataFrame) -> pd.DataFrame:
@@ -221,7 +207,8 @@ def check_finite(X: pd.DataFrame) -> pd.DataFrame:
     infinite = (X.select_dtypes("number").abs() > np.finfo(np.float32).max).any()
     if infinite.any():
         raise CommandError(
-            f"Column {infinite.idxmax()!r} has an infinite number, or one too large.",
+            f"Column {infinite.idxmax()!r} of {X.attrs.get('place', 'the rows')} has an infinite "
+            "number, or one too large.",
             "Rescale the column, or leave the place empty.",
         )
     return X

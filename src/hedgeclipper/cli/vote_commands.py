@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from hedgeclipper.bounds.auto_labels import AutoLabels
-from hedgeclipper.bounds.sample import ROW, Sample
+from hedgeclipper.bounds.sample import ROW
 from hedgeclipper.cli.app import LabelVotes, Predict
-from hedgeclipper.cli.checked_labels import is_sample, note_skipped, read_labels
+from hedgeclipper.cli.checked_labels import LabelTable, has_record, note_skipped
 from hedgeclipper.cli.labels_file import PREDICTION, claim_of, labels_table
 from hedgeclipper.cli.output import (
     CommandError,
@@ -27,16 +26,12 @@ from hedgeclipper.cli.output import (
 from hedgeclipper.cli.tables import (
     TABLE_SUFFIXES,
     Files,
-    labels_by_key,
-    match_labels,
     merge_spellings,
     parse_classes,
     texts_of,
-    unique_keys,
-    write_table,
+    write_frame,
 )
 from hedgeclipper.io import listed, missing_labels
-from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.io.formats import UNKNOWN_DIALECT
 from hedgeclipper.persistence import save
 from hedgeclipper.report import page
@@ -52,37 +47,37 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     check_suffix(to, *TABLE_SUFFIXES)
     table = Files.find(options.votes, output)
     is_column = options.gold in table.names and not Path(options.gold).exists()
-    gold_table = table if is_column else Files.find([options.gold], output)
-    check_outputs(to, model, report, inputs=[table, gold_table], force=force)
+    inputs = [table, None if is_column else Path(options.gold)]
+    check_outputs(to, model, report, inputs=inputs, force=force)
     check_suffix(report, ".html", ".htm")
-    drop = options.drop or ()
-    table.require(drop, "--drop")
-    frame = table.frame().drop(columns=list(drop))
-    sample = None
-    if is_column:
-        gold_key, gold_labels = "", frame.pop(options.gold).dropna()
-        lines = np.flatnonzero(table.column(options.gold).notna())
-        gold_labels.index = pd.Index(texts_of(lines))
-    else:
-        gold_key, gold_labels, sample = read_gold(gold_table, table, output)
-    frame, gold_labels = one_spelling(frame, gold_key, gold_labels, output)
-    abstain_label = _abstain_label(options.abstain, gold_labels, output)
-    cast, key = read_votes(frame, gold_key, abstain_label, table.place)
-    keys, places = pd.Index(np.asarray(cast.rows).astype(str)), (gold_table.place, table.place)
-    advice = "Give the column of keys the same name in both."
-    y = match_labels(gold_labels, keys, key, places, advice, output).to_numpy(dtype=object)
+    table.require(options.drop or (), "--drop")
+    frame = table.frame().drop(columns=options.drop or [])
+    gold = read_gold(options.gold, is_column, frame, table.place, output)
+    key = next((name for name in gold.frame if name in frame and name != gold.column), ROW)
+    voters = frame.drop(columns=options.gold) if is_column else frame
+    voters, gold = one_spelling(voters, gold, key, output)
+    abstain_label = _abstain_label(options.abstain, gold, output)
+    cast, key = read_votes(voters, key, abstain_label)
+    rows = pd.DataFrame({key: cast.rows}) if key == LONG[0] else frame
+    people = gold.match(rows, None, output)
+    note_skipped(people, output)
+    y = np.full(cast.n_rows, None, object)
+    y[people.rows] = people.labels
     known = ~missing_labels(y)
-    _print_votes(table, cast, gold_labels, known, output)
+    y[known] = parse_classes(y[known]).tolist()
+    _print_votes(table, cast, y[known], output)
     aggregator = VoteAggregator(
         abstain_label=abstain_label,
         confidence_level=options.confidence_level,
         keep=options.keep,
         random_state=options.seed,
     )
-    if sample is None:
-        aggregator.fit(cast.take(known), parse_classes(y[known]), L_unlabeled=cast.take(~known))
-    else:  # rows were compared with those that it was drawn from
-        aggregator.fit(cast, y, sample=replace(sample, digest=""))
+    with output.working("fitting"):
+        if people.sample is None:
+            classes = parse_classes(y[known])
+            aggregator.fit(cast.take(known), classes, L_unlabeled=cast.take(~known))
+        else:  # rows were compared with those that it was drawn from
+            aggregator.fit(cast, y, sample=replace(people.sample, digest=""))
     rates = aggregator.class_rates()
     output.result |= {**_result(aggregator, cast, known), "class_rates": vars(rates)}
     facts = [*error_facts(aggregator, output), ("Rates", rates.describe())]
@@ -92,16 +87,14 @@ def aggregate(options: LabelVotes, output: Output) -> None:
         sure = aggregator.auto_label(options.max_error, cast.take(~known), confidence_level=level)
         facts += auto_label_facts(sure, output)
     if to is not None:
-        labels = _label_table(aggregator, cast, y, sure, key)
-        with atomic_path(to, force=force) as draft:
-            write_table([labels], draft, to)
+        write_frame(_label_table(aggregator, cast, y, sure, key), to, force)
         output.wrote("labels", to)
     if model is not None:
         save(aggregator, model, force=force)
         output.wrote("model", model)
     if report is not None:
-        unlabeled = keys[~known].tolist()
-        about = {"votes": table.place, "gold labels": gold_table.place, "key": key}
+        unlabeled = np.asarray(cast.rows)[~known].astype(str).tolist()
+        about = {"votes": table.place, "gold labels": options.gold, "key": key}
         page.write_report(aggregator, report, row_names=unlabeled, about=about, force=force)
         output.wrote("report", report)
     _print_voters(aggregator, output)
@@ -109,53 +102,38 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     output.facts(facts + [(name, str(path)) for name, path in written.items() if path is not None])
 
 
-def read_gold(table: Files, votes: Files, output: Output) -> tuple[str, pd.Series, Sample | None]:
-    """Return the column of keys, the gold labels by the key of their row, and how these were drawn.
+def read_gold(
+    name: str, is_column: bool, frame: pd.DataFrame, place: str, output: Output
+) -> LabelTable:
+    """Return gold labels beside the keys of rows, or their numbers, in a column "row".
 
-    The last is the record of `hedgeclipper sample`, which names rows by their number.
+    They are a column of the votes, a sample of them, or a table of keys and labels.
     """
-    given = table.frame()
-    if is_sample(given):
-        return _read_sample(table, votes, output)
-    if len(table.names) != 2:
+    is_long = set(LONG) <= set(frame)
+    if is_column:
+        keys = {LONG[0]: frame[LONG[0]]} if is_long else {ROW: np.arange(len(frame))}
+        return LabelTable(place, pd.DataFrame({**keys, name: frame[name]}), name, place)
+    names = Files.find([name], output).names
+    is_draw = has_record(names)
+    if not is_draw and len(names) != 2:
         raise CommandError(
-            f"{table.place} must have two columns, the keys of rows and their labels. It has "
-            f"{listed(table.names, 5)}.",
+            f"{name} must have two columns, the keys of rows and their labels. It has "
+            f"{listed(names, 5)}.",
             "Leave the others out.",
         )
-    key, label = table.names
-    return key, _parsed(labels_by_key(given, key, label, table.place), table), None
-
-
-def _parsed(gold: pd.Series, table: Files) -> pd.Series:
-    """Return gold labels as classes."""
-    if gold.empty:
-        raise CommandError(f"{table.place} has no gold label.", "Label some rows of each class.")
-    return pd.Series(parse_classes(gold.to_numpy()).tolist(), gold.index, dtype=object)
-
-
-def _read_sample(
-    table: Files, votes: Files, output: Output
-) -> tuple[str, pd.Series, Sample | None]:
-    if set(LONG) <= set(votes.names):
+    column = None if is_draw else names[1]
+    gold = LabelTable.read(name, column, list(frame), place, UNKNOWN_DIALECT, output)
+    if is_draw and is_long:
         raise CommandError(
-            f"{table.place} is a sample of lines of {votes.place}, which has a vote in each.",
+            f"{name} is a sample of lines of {place}, which has a vote in each.",
             "Write a column for each voter, and draw rows of that table.",
         )
-    frame = votes.frame().reset_index(drop=True)
-    people = read_labels(
-        [str(table.paths[0])],
-        votes,
-        frame,
-        key=None,
-        column=None,
-        confidence_level=0.95,
-        dialect=UNKNOWN_DIALECT,
-        output=output,
-    )
-    note_skipped(people, output)
-    gold = pd.Series(people.labels, texts_of(people.rows)).dropna()
-    return ROW, _parsed(gold, table), people.sample
+    if missing_labels(gold.labels).all():
+        raise CommandError(f"{name} has no gold label.", "Label some rows of each class.")
+    if not is_draw and names[0] not in frame:
+        key = LONG[0] if is_long else ROW
+        return replace(gold, frame=gold.frame.rename(columns={names[0]: key}))
+    return gold
 
 
 def predict_votes(options: Predict, model: VoteAggregator, table: Files, output: Output) -> None:
@@ -170,52 +148,47 @@ def predict_votes(options: Predict, model: VoteAggregator, table: Files, output:
         advice = "`hedgeclipper votes --max-error` tells which rows of its own file need review."
         raise CommandError("A model of votes does not take --max-error.", advice, ExitCode.USAGE)
     names = [name for name in table.names if name in {*voters, *LONG, options.row_id}]
-    frame = table.frame(names)
-    votes, key = read_votes(frame, options.row_id or "", model.abstain_label, table.place)
+    votes, key = read_votes(table.frame(names), options.row_id or ROW, model.abstain_label)
     labels = _label_table(model, votes, np.full(votes.n_rows, None), None, key)
-    with atomic_path(options.to, force=options.force) as draft:
-        write_table([labels.drop_columns("is_gold")], draft, options.to)
+    write_frame(labels.drop(columns="is_gold"), options.to, options.force)
     output.result |= {"command": "predict", "n_rows": votes.n_rows}
     output.wrote("predictions", options.to)
     output.facts([("Predictions", f"{options.to}, {votes.n_rows:,} rows")])
 
 
 def one_spelling(
-    frame: pd.DataFrame, key: str, gold: pd.Series, output: Output
-) -> tuple[pd.DataFrame, pd.Series]:
+    frame: pd.DataFrame, gold: LabelTable, key: str, output: Output
+) -> tuple[pd.DataFrame, LabelTable]:
     """Return votes and gold labels in which each class has one spelling."""
-    is_long = set(LONG) <= set(frame.columns)
-    names = ["label"] if is_long else [name for name in frame.columns if name != key]
-    votes = frame[names].to_numpy(dtype=object)
-    whole = pd.Series([*gold, *votes.ravel()], name="votes and gold labels", dtype=object)
-    codes, labels = merge_spellings(whole, output)
-    merged = labels[codes]
-    changed = pd.DataFrame(merged[len(gold) :].reshape(votes.shape), frame.index, names)
+    is_long = set(LONG) <= set(frame)
+    names = ["label"] if is_long else [name for name in frame if name != key]
+    votes, labels = frame[names].to_numpy(dtype=object), gold.labels
+    whole = pd.Series([*labels, *votes.ravel()], name="votes and gold labels", dtype=object)
+    codes, spellings = merge_spellings(whole, output)
+    merged = spellings[codes]
+    changed = pd.DataFrame(merged[len(labels) :].reshape(votes.shape), frame.index, names)
     numbers = frame[names].select_dtypes("number").columns
     frame = frame.assign(**{name: changed[name] for name in names if name not in numbers})
-    return frame, pd.Series(parse_classes(merged[: len(gold)]).tolist(), gold.index, dtype=object)
+    return frame, replace(gold, frame=gold.frame.assign(**{gold.column: merged[: len(labels)]}))
 
 
-def read_votes(frame: pd.DataFrame, gold_key: str, abstain: Any, place: str) -> tuple[Votes, str]:
+def read_votes(frame: pd.DataFrame, key: str, abstain: Any) -> tuple[Votes, str]:
     """Return the votes of a wide or a long table, rows named by their keys, and the key's name.
 
     A long table has one vote in each line, and the columns task, worker and label. A wide one has
-    a column for each voter, and may have the key of the gold labels.
+    a column for each voter, and may have the key.
     """
-    if set(LONG) <= set(frame.columns):
+    if set(LONG) <= set(frame):
         frame = frame.assign(task=texts_of(frame["task"]))
-        return Votes.from_long(frame, abstain_label=abstain), "task"
-    if gold_key not in frame:
-        frame.index = pd.Index(texts_of(range(len(frame))))
-        return Votes.of(frame, abstain_label=abstain), "row"
-    advice = f"Give each row its own, or call the columns of a long table {listed(LONG)}."
-    frame.index = unique_keys(frame.pop(gold_key), gold_key or "key", place, advice)
-    return Votes.of(frame, abstain_label=abstain), gold_key or "row"
+        return Votes.from_long(frame, abstain_label=abstain), LONG[0]
+    keys = frame.pop(key) if key in frame else range(len(frame))
+    frame.index = pd.Index(texts_of(keys))
+    return Votes.of(frame, abstain_label=abstain), key or ROW
 
 
-def _abstain_label(abstain: str, gold: pd.Series, output: Output) -> Any:
+def _abstain_label(abstain: str, gold: LabelTable, output: Output) -> Any:
     """Return the label that means no vote, as votes have it."""
-    values = {str(label) for label in gold}
+    values = {*texts_of(gold.labels)}
     if abstain == "-1" and abstain in values:
         output.note("-1 is a gold label, so that only missing votes abstain.")
         return None
@@ -241,7 +214,7 @@ def _result(model: VoteAggregator, votes: Votes, known: np.ndarray) -> dict[str,
 
 def _label_table(
     model: VoteAggregator, votes: Votes, gold: np.ndarray, sure: AutoLabels | None, key: str
-) -> pa.Table:
+) -> pd.DataFrame:
     """Return a table of all rows: keys, labels, whether these are gold, and probabilities.
 
     With automatic labels it is one that `hedgeclipper finish` reads.
@@ -251,20 +224,19 @@ def _label_table(
     labels[is_gold] = parse_classes(gold[is_gold])
     names = [f"probability_{label}" for label in model.classes_]
     probabilities = dict(zip(names, model.predict_proba(votes).T, strict=True))
-    rows = {} if key == ROW else {key: np.asarray(votes.rows).tolist()}
+    rows = {key: np.asarray(votes.rows).tolist()}
     if sure is None:
-        rows = {key: np.asarray(votes.rows).tolist()}
-        return pa.table({**rows, "label": labels, "is_gold": is_gold, **probabilities})
-    frame = pd.DataFrame({**rows, PREDICTION: predicted, **probabilities})
+        return pd.DataFrame({**rows, "label": labels, "is_gold": is_gold, **probabilities})
+    frame = pd.DataFrame(
+        {**({} if key == ROW else rows), PREDICTION: predicted, **probabilities},
+        index=range(votes.n_rows),
+    )
     review = np.flatnonzero(~is_gold)[sure.review_order]
     texts, claim = np.array(texts_of(labels), object), claim_of(sure, is_gold.size)
-    table = labels_table(frame, PREDICTION, texts, is_gold, review, claim)
-    return pa.Table.from_pandas(table, preserve_index=False)
+    return labels_table(frame, PREDICTION, texts, is_gold, review, claim)
 
 
-def _print_votes(
-    table: Files, votes: Votes, gold: pd.Series, known: np.ndarray, output: Output
-) -> None:
+def _print_votes(table: Files, votes: Votes, gold: np.ndarray, output: Output) -> None:
     strange = sorted({str(label) for label in votes.classes} - {str(label) for label in gold})
     if strange:
         output.note(
@@ -272,11 +244,11 @@ def _print_votes(
             f"--abstain {strange[0]!r} if it means no vote; leave out columns that hold no votes "
             "with --drop."
         )
-    if known.all():
+    if gold.size == votes.n_rows:
         output.note("All rows have gold labels, so that nothing is learned beyond them.")
     output.say(
         f"{table.place}: {votes.n_rows:,} rows, {votes.n_voters:,} voters, "
-        f"{votes.n_votes:,} votes, {known.sum():,} gold labels"
+        f"{votes.n_votes:,} votes, {gold.size:,} gold labels"
     )
 
 

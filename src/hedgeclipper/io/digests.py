@@ -51,8 +51,6 @@ def digest_in_order(X: Any) -> str:
     >>> digest_in_order(X) == digest_in_order(X[::-1])
     False
     """
-    if is_frame(X):
-        X = np.column_stack([plain_numbers(values) for values in frame_arrays(X).values()])
     return sha256(hash_rows(X).astype("<u8").tobytes()).hexdigest()[:16]
 
 
@@ -87,7 +85,7 @@ def _plain_number(value: Any) -> float:
 def hash_rows(X: Any) -> np.ndarray:
     """Return a number of 64 bits for each row."""
     if is_frame(X):
-        X = np.column_stack([_numbers(values) for values in frame_arrays(X).values()])
+        X = np.column_stack([plain_numbers(values) for values in frame_arrays(X).values()])
     # odd numbers, one for each column: as many as there are, the same ones in every process
     odd = np.random.PCG64(0).random_raw(X.shape[1]) | np.uint64(1)
     if sparse.issparse(X):
@@ -111,11 +109,3 @@ def _mixed(hashes: np.ndarray) -> np.ndarray:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
     return hashes ^ (hashes >> np.uint64(31))
-
-
-def _numbers(values: np.ndarray) -> np.ndarray:
-    """Return a column as numbers: those of strings and other values are made of their text."""
-    if values.dtype.kind in "biuf":
-        return values.astype(np.float64)
-    known = {value: float(crc32(str(value).encode())) for value in set(values.tolist())}
-    return np.array([known[value] for value in values.tolist()])

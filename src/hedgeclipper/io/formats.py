@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from hedgeclipper.io.arrays import rows_per_batch
 from hedgeclipper.io.frames import (
@@ -42,6 +42,7 @@ _PACKED_MARKS = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")  # gzi
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 # what Arrow takes a column of CSV for next if a value does not suit; else it holds strings
 _WIDER = {"null": "int64", "int64": "float64", "date32[day]": "timestamp[s]"}
+Batches = Iterator[Any]  # of record batches
 SAY_ENCODING = "Write the file in UTF-8, or name its encoding, as in --encoding latin-1."
 
 
@@ -64,16 +65,6 @@ def naming_damaged_file(place: str, *errors: type[Exception]) -> Iterator[None]:
         ) from error
 
 
-class Wanted(NamedTuple):
-    """What batches shall hold; as in `TableFile.batches`, but names are those of all columns."""
-
-    names: list[str]
-    label: str | None
-    size: int
-    strings: bool
-    of_any_kind: Sequence[str] | None
-
-
 @dataclass(frozen=True)
 class TableFile:
     """A file with named columns, read with pyarrow; each format is a class of its own."""
@@ -87,15 +78,16 @@ class TableFile:
         """What to call it in errors."""
         return str(self.path)
 
-    def head(self) -> tuple[Any, int | None]:
-        """Return the schema, and the number of rows where that is cheap."""
+    @cached_property
+    def schema(self) -> Any:
+        """Names and types of the columns; of CSV what the first lines suggest."""
         raise NotImplementedError
 
     def check_heading(self) -> None:
         """Raise if names of columns cannot be read; only CSV may have none."""
 
-    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
-        """Yield record batches of the wanted columns."""
+    def _read(self, names: list[str], size: int, label: str | None, strings: Any) -> Batches:
+        """Yield record batches of these columns, of which one may be the label."""
         raise NotImplementedError
 
     def batches(
@@ -103,33 +95,21 @@ class TableFile:
         names: list[str],
         label: str | None = None,
         size: int | None = None,
-        *,
-        strings: bool = False,
-        of_any_kind: Sequence[str] | None = None,
-    ) -> Iterator[Any]:
+        strings: bool | Sequence[str] = False,
+    ) -> Batches:
         """Yield checked record batches of these columns and the label, of at most so many rows.
 
-        Only CSV has to know whether columns may hold ``strings``, or are of any kind: then all have
-        the types that `table` finds, given those that shall be strings.
+        Only CSV has to know whether columns may hold ``strings``. A list of names says that columns
+        are of any kind: they have types that suit all rows, and those in the list hold strings.
         """
         size = size or rows_per_batch(len(names))
-        wanted = Wanted(
-            names if label is None else [*names, label], label, size, strings, of_any_kind
-        )
-        schema, _ = self.head()
-        positions_of(wanted.names, schema.names, self.place)
+        wanted = names if label is None else [*names, label]
+        positions_of(wanted, self.schema.names, self.place)
         with self._naming_damage():
-            for batch in self._read(schema, wanted):
+            for batch in self._read(wanted, size, label, strings):
                 # or strings that are no text would fail further on
                 batch.validate(full=True)
                 yield from (batch.slice(k, size) for k in range(0, batch.num_rows, size))
-
-    def table(self, names: list[str], strings: Sequence[str] = ()) -> Any:
-        """Return all rows in one table; columns of CSV in ``strings`` are read as strings."""
-        schema, _ = self.head()
-        schema = pyarrow().schema([schema.field(name) for name in names])
-        batches = self.batches(names)
-        return pyarrow().Table.from_batches((batch.select(names) for batch in batches), schema)
 
     def _naming_damage(self) -> Any:
         return naming_damaged_file(self.place, pyarrow().ArrowException)
@@ -140,14 +120,15 @@ class ParquetFile(TableFile):
 
     kind, suffixes = "Parquet", (".parquet", ".pq")
 
-    def head(self) -> tuple[Any, int | None]:
-        """Return schema and number of rows, which the footer has."""
+    @cached_property
+    def schema(self) -> Any:
+        """Names and types of the columns."""
         with self._naming_damage(), self._open() as file:
-            return file.schema_arrow, file.metadata.num_rows
+            return file.schema_arrow
 
-    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
+    def _read(self, names: list[str], size: int, label: str | None, strings: Any) -> Batches:
         with self._open() as file:
-            yield from file.iter_batches(wanted.size, columns=wanted.names)
+            yield from file.iter_batches(size, columns=names)
 
     def _open(self) -> Any:
         return pyarrow("pyarrow.parquet").ParquetFile(
@@ -234,13 +215,14 @@ class CsvFile(TableFile):
         with self._naming_damage(), self._stream() as stream:
             return stream.read(_BUFFER_BYTES)
 
-    def head(self) -> tuple[Any, int | None]:
-        """Return the schema that the first block of lines suggests."""
+    @cached_property
+    def schema(self) -> Any:
+        """Names and types of the columns, as the first block of lines suggests."""
         with self._open() as reader:
             schema = reader.schema
         whole = {field.name: pyarrow().string() for field in schema if str(field.type) == "int64"}
         if not self.keep_zeros or not whole or len(set(schema.names)) < len(schema.names):
-            return schema, None
+            return schema
         with self._open(list(whole), whole) as reader:
             block = next(iter(reader), None)
         match = pyarrow("pyarrow.compute").match_substring_regex
@@ -248,7 +230,7 @@ class CsvFile(TableFile):
             if block and match(block[name], _LEADING_ZERO).true_count:
                 field = pyarrow().field(name, pyarrow().string(), metadata=CODES)
                 schema = schema.set(schema.get_field_index(name), field)
-        return schema, None
+        return schema
 
     def check_heading(self) -> None:
         """Raise where the file is not text with a heading.
@@ -263,7 +245,7 @@ class CsvFile(TableFile):
         if b"\0" in self._start and "16" not in str(self.dialect.encoding):
             raise ValueError(f"{self.path} is not text in UTF-8; it may be UTF-16. {SAY_ENCODING}")
         try:
-            names = self.head()[0].names
+            names = self.schema.names
         except UnicodeDecodeError as error:
             encoding = str(self.dialect.encoding).replace("utf8", "UTF-8")
             raise ValueError(
@@ -277,15 +259,14 @@ class CsvFile(TableFile):
                 "names."
             )
 
-    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
-        names, label, label_type = wanted.names, wanted.label, None
+    def _read(self, names: list[str], size: int, label: str | None, strings: Any) -> Batches:
+        schema, label_type, more = self.schema, None, {}
         types = {name: schema.field(name).type for name in names if name != label}
-        more = {}
-        if wanted.of_any_kind is not None:
-            types = self._types_of_all_rows(schema, list(types), wanted.of_any_kind)
+        if not isinstance(strings, bool):
+            types = self._types_of_all_rows(schema, list(types), strings)
             more["null_values"] = missing_strings()
         # the first lines of a column of strings may be empty, or look like numbers
-        has_strings = wanted.strings and any(map(holds_strings, types.values()))
+        has_strings = strings is True and any(map(holds_strings, types.values()))
         for name, kind in types.items():
             if str(kind) != "bool" and holds_numbers(kind) and not more:
                 types[name] = pyarrow().string() if has_strings else pyarrow().float64()
@@ -327,30 +308,8 @@ class CsvFile(TableFile):
                 types = types | {name: pyarrow().type_for_alias(wider) if wider else text}
         return dict(known[key])
 
-    def table(self, names: list[str], strings: Sequence[str] = ()) -> Any:
-        """Return all rows in one table; types of columns suit all rows. A ? is missing, too."""
-        codes = [field.name for field in self.head()[0] if field.metadata == CODES]
-        types = {name: pyarrow().string() for name in {*codes, *strings}}
-        read = pyarrow("pyarrow.csv").ReadOptions(encoding=self.dialect.encoding)
-        options = self._options(names, types, null_values=missing_strings())
-        with self._naming_damage(), self._stream() as stream:
-            return pyarrow("pyarrow.csv").read_csv(stream, read, **options)
-
     def _stream(self) -> Any:
         return pyarrow().input_stream(str(self.path))  # unpacked, by its suffix
-
-    def _options(self, names: list[str] | None, types: Any, **more: Any) -> dict[str, Any]:
-        csv, dialect = pyarrow("pyarrow.csv"), self.dialect
-        return {
-            "parse_options": csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True),
-            "convert_options": csv.ConvertOptions(
-                include_columns=names,
-                column_types=types,
-                strings_can_be_null=True,
-                decimal_point=dialect.decimal,
-                **more,
-            ),
-        }
 
     @contextmanager
     def _open(
@@ -360,15 +319,25 @@ class CsvFile(TableFile):
         heading: Sequence[str] = (),
         **more: Any,
     ) -> Iterator[Any]:
-        csv, options = pyarrow("pyarrow.csv"), self._options(names, types, **more)
-        read = csv.ReadOptions(
-            encoding=self.dialect.encoding, use_threads=False, block_size=CSV_BLOCK_BYTES
+        csv, dialect = pyarrow("pyarrow.csv"), self.dialect
+        options = (
+            csv.ReadOptions(
+                encoding=dialect.encoding, use_threads=False, block_size=CSV_BLOCK_BYTES
+            ),
+            csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True),
+            csv.ConvertOptions(
+                include_columns=names,
+                column_types=types,
+                strings_can_be_null=True,
+                decimal_point=dialect.decimal,
+                **more,
+            ),
         )
         with (
             self._naming_damage(),
             self._naming_line(heading),
             self._stream() as stream,
-            csv.open_csv(stream, read, **options) as reader,
+            csv.open_csv(stream, *options) as reader,
         ):
             yield reader
 
@@ -420,12 +389,13 @@ class ExcelFile(TableFile):
                 frame[name] = texts
         return pyarrow().Table.from_pandas(frame, preserve_index=False)
 
-    def head(self) -> tuple[Any, int | None]:
-        """Return schema and number of rows."""
-        return self._sheet.schema, self._sheet.num_rows
+    @cached_property
+    def schema(self) -> Any:
+        """Names and types of the columns."""
+        return self._sheet.schema
 
-    def _read(self, schema: Any, wanted: Wanted) -> Iterator[Any]:
-        yield from self._sheet.select(wanted.names).to_batches()
+    def _read(self, names: list[str], size: int, label: str | None, strings: Any) -> Batches:
+        yield from self._sheet.select(names).to_batches()
 
 
 FORMATS = (ParquetFile, CsvFile, ExcelFile)
@@ -442,6 +412,8 @@ def open_files(where: Any, dialect: CsvDialect = UNKNOWN_DIALECT, **csv: Any) ->
     files of CSV.
     """
     entries = where if isinstance(where, (list, tuple)) else [where]
+    if all(isinstance(entry, TableFile) for entry in entries):
+        return list(entries)
     paths = [path for entry in entries for path in _expanded(entry)]
     kinds: dict[Any, Path] = {}
     for path in paths:

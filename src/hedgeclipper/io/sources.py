@@ -17,10 +17,11 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 
 from hedgeclipper.io.arrays import as_rows, rows_per_batch
-from hedgeclipper.io.formats import TableFile, open_files
+from hedgeclipper.io.formats import SAY_ENCODING, TableFile, open_files
 from hedgeclipper.io.frames import (
     are_names,
     as_frame,
+    as_table,
     frame_arrays,
     frame_columns,
     frame_with,
@@ -31,6 +32,7 @@ from hedgeclipper.io.frames import (
     listed,
     numbers_of,
     positions_of,
+    pyarrow,
 )
 
 # rows, the labels beside them, and the names of the columns, where there are any
@@ -76,8 +78,6 @@ class Source:
     ----------
     request : Request
         What it was made with.
-    n_rows : int or None
-        Number of rows; None where only a pass would tell.
     """
 
     def __init__(
@@ -85,9 +85,8 @@ class Source:
         request: Request,
         blocks: Callable[[bool], Iterable[Block]],
         names: list[str] | None = None,
-        n_rows: int | None = None,
     ) -> None:
-        self.request, self.n_rows = request, n_rows
+        self.request = request
         self._blocks, self._names = blocks, names  # blocks are read with labels or without
 
     @property
@@ -176,14 +175,13 @@ def _open(data: Any, request: Request) -> Source:
     """Return the source for a request that is whole."""
     if not is_batched(data):
         block = _as_block(data, request, request.name)
-        return Source(request, lambda with_labels: [block], block[2], block[0].shape[0])
+        return Source(request, lambda with_labels: [block], block[2])
     if _are_files(data):
-        is_open = isinstance(data, list) and isinstance(data[0], TableFile)
-        return _table_source(data if is_open else open_files(data), request)
+        return _table_source(open_files(data), request)
     if isinstance(data, np.ndarray):  # a memory map
         size = rows_per_batch(as_rows(data, name=request.name).shape[1])
         parts = [data[part] for part in gen_batches(len(data), size)]
-        return Source(request, partial(_read_batches, parts, request, {}), n_rows=len(data))
+        return Source(request, partial(_read_batches, parts, request, {}))
     if hasattr(data, "__next__") and not request.once:
         raise TypeError(
             f"{request.name} can be read only once: got {type(data).__name__}, an iterator, but "
@@ -216,8 +214,7 @@ def hold_numbers(data: Any, names: Sequence[str] | None = None, label: str | Non
     if isinstance(data, Source):
         data = data.request.data
     if _are_files(data):
-        files = data if isinstance(data, list) and isinstance(data[0], TableFile) else None
-        fields = [field for file in files or open_files(data) for field in file.head()[0]]
+        fields = [field for file in open_files(data) for field in file.schema]
         kinds = {field.name: holds_numbers(field.type) for field in reversed(fields)}
     else:
         if is_batched(data) and not hasattr(data, "__next__"):
@@ -245,7 +242,9 @@ def _read_batches(
     """
     n_read = 0
     for number, batch in enumerate(batches() if callable(batches) else batches):
-        block = _as_block(batch, request, f"Batch {number} of {request.name}")
+        # frames that were read from a file may say so
+        place = getattr(batch, "attrs", {}).get("place", f"Batch {number} of {request.name}")
+        block = _as_block(batch, request, place)
         if block[2] is not None:
             request = replace(request, columns=block[2])
         n_read += block[0].shape[0]
@@ -258,7 +257,7 @@ def _table_source(files: Sequence[TableFile], request: Request) -> Source:
     first = files[0]
     if request.columns is None:
         first.check_heading()
-    schemas, n_rows = zip(*[file.head() for file in files], strict=True)
+    schemas = [file.schema for file in files]
     names, label = request.columns, request.label
     if names is None:
         left_out = {label, *index_names(schemas[0])}
@@ -271,8 +270,7 @@ def _table_source(files: Sequence[TableFile], request: Request) -> Source:
             )
     for file, schema in zip(files, schemas, strict=True):
         positions_of(names if label is None else [*names, label], schema.names, file.place)
-    n_all = None if None in n_rows else sum(n_rows)
-    return Source(request, partial(_read_tables, files, names, request, {}), names, n_all)
+    return Source(request, partial(_read_tables, files, names, request, {}), names)
 
 
 def _read_tables(
@@ -287,13 +285,27 @@ def _read_tables(
     for file in files:
         n_read = 0
         size = rows_per_batch(request.frames or len(names))
-        kinds: dict[str, Any] = {"strings": bool(request.strings)}
-        if request.frames:
-            kinds = {"of_any_kind": request.strings or ()}
-        for batch in file.batches(names, request.label, size, **kinds):
-            yield _frame_block(batch, request, file.place)
+        strings = (request.strings or ()) if request.frames else bool(request.strings)
+        for batch in file.batches(names, request.label, size, strings):
+            rows = _file_frame(batch, file.place) if request.frames else batch
+            yield _frame_block(rows, request, file.place)
             n_read += batch.num_rows
         _check_count(counts, file.place, n_read)
+
+
+def _file_frame(batch: Any, place: str) -> Any:
+    """Return a batch of a file as a pandas frame: decimals are floats, dates are dates."""
+    table, types = as_table(batch), pyarrow("pyarrow.types")
+    for position, column in enumerate(table.schema):
+        if types.is_binary(column.type):
+            raise ValueError(
+                f"Column {column.name!r} of {place} is not text in UTF-8. {SAY_ENCODING}"
+            )
+        if types.is_decimal(column.type):
+            table = table.set_column(position, column.name, table.column(position).cast("float64"))
+    frame = table.to_pandas(date_as_object=False, ignore_metadata=True)
+    frame.attrs["place"] = place
+    return frame
 
 
 def _as_block(data: Any, request: Request, place: str) -> Block:
