@@ -109,27 +109,30 @@ lint: $(READY)   ## style, types, import rules
 check: lint test  ## what CI runs
 
 bench: $(READY) $(PEERS_READY)  ## speed as ratios to peers in one run
-	$(BIN)/python -m benchmarks.game_speed
-	$(BIN)/python -m benchmarks.table_speed
+	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.label_latency
+	$(BIN)/python -m benchmarks.votes.speed --again --results votes_speed.partial
+	rm votes_speed.partial
 	$(BIN)/python -m benchmarks.out_of_core
-	$(BIN)/python -m benchmarks.votes.speed --once
 
 table: $(READY)  ## the paper's table and other data: runs what is missing, writes docs and README
 	$(BIN)/python -m benchmarks.run_table paper
 	$(BIN)/python -m benchmarks.run_table other
 	$(BIN)/python -m benchmarks.run_table rare
+	$(BIN)/python -m benchmarks.run_table csv
 	$(BIN)/python -m benchmarks.table_page
+	$(BIN)/python -m benchmarks.csv_files
 
 RIVALS_READY := $(if $(HEDGECLIPPER_RIVALS),,$(RIVALS)) $(if $(HEDGECLIPPER_TABPFN),,$(TABPFN))
 
 rivals: $(READY) $(RIVALS_READY)  ## AutoGluon, TabPFN and others: runs what is missing, writes docs
-	$(BIN)/python -m benchmarks.rivals.compare
+	$(BIN)/python -m benchmarks.run_table rivals --jobs 1
 	$(BIN)/python -m benchmarks.rivals.page
 
 votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: runs what is missing, writes docs
 	$(BIN)/python -m benchmarks.votes.run_votes
-	$(BIN)/python -m benchmarks.votes.stress
-	$(BIN)/python -m benchmarks.votes.crowds
+	$(BIN)/python -m benchmarks.votes.panels small
+	$(BIN)/python -m benchmarks.votes.panels crowds
 	$(BIN)/python -m benchmarks.votes.rates
 	$(BIN)/python -m benchmarks.votes.speed
 	$(BIN)/python -m benchmarks.votes.page
@@ -138,8 +141,10 @@ labeling: $(READY)  ## labels by hand that finish a file, with simulated annotat
 	$(BIN)/python -m benchmarks.labeling cost
 	$(BIN)/python -m benchmarks.labeling validity
 
-bounds-table: $(READY) $(if $(HEDGECLIPPER_BARGAIN),,$(BARGAIN))  ## finished files and automatic labels on real data
+bounds-table: $(READY) $(if $(HEDGECLIPPER_BARGAIN),,$(BARGAIN))  ## finished files, automatic labels and estimates on real data
 	$(BIN)/python -m benchmarks.bounds_table
+	$(BIN)/python -m benchmarks.estimates bias
+	$(BIN)/python -m benchmarks.estimates shift
 
 figure: $(READY)  ## the paper's Figure 2, on covtype, and the guide's drawings
 	$(BIN)/python -m benchmarks.margin_figure

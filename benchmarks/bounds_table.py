@@ -15,7 +15,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,8 @@ from benchmarks.finishing import (
     QUESTIONS,
     by_bargain,
 )
-from benchmarks.results_file import FOLDER, read_results, today, versions, write_results
+from benchmarks.render_bounds import write
+from benchmarks.results_file import FOLDER, Line, read_options, run_missing, today, versions
 from benchmarks.votes.data import SETS, vote_set
 from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
@@ -54,13 +55,24 @@ MAX_UNLABELED = 8_000
 N_SPLITS, N_BARGAIN_SPLITS = 20, 2
 
 
+class Key(NamedTuple):
+    """What was run."""
+
+    data: str
+    n_labels: int
+    model: str
+    among: str
+    procedure: str
+
+
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Line):
     """Mean share of unlabeled rows that need no review, and how often more were wrong than allowed.
 
     For errors of 1, 5 and 10%, ``among`` all labels of the file or the automatic ones.
     """
 
+    key_type: ClassVar = Key
     data: str
     n_labels: int
     model: str
@@ -75,11 +87,6 @@ class Outcome:
     broken_10: float
     date: str
     versions: str
-
-    @property
-    def key(self) -> tuple[str, int, str, str, str]:
-        """Return what was run."""
-        return self.data, self.n_labels, self.model, self.among, self.procedure
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,11 +145,11 @@ def is_broken(among: str, wrong: np.ndarray, n_rows: int, most: float) -> bool:
     return bool(wrong.sum() > limit)
 
 
-def measure(kind: str, name: str, n_labels: int) -> list[Outcome]:
+def measure(name: str, n_labels: int, kind: str, n_draws: int | None = None) -> list[Outcome]:
     """Return what the procedures make of the model, for all draws; none with too few rows."""
     pools, found = [], defaultdict(list)  # by question, procedure and limit
-    make, _, n_draws = MODELS[kind]
-    for seed in range(n_draws):
+    make, _, most_draws = MODELS[kind]
+    for seed in range(n_draws or most_draws):
         drawn = draw(name, n_labels, seed)
         if drawn is None or np.unique(drawn.y).size < 2:
             return []
@@ -175,20 +182,20 @@ def measure(kind: str, name: str, n_labels: int) -> list[Outcome]:
 
 def main() -> None:
     """Run what is missing, and write the page."""
+    options = read_options(__doc__)
     if ENVIRONMENT.why_absent():
         print(f"without BARGAIN: {ENVIRONMENT.why_absent()}")
-    results = {one.key: one for one in read_results(RESULTS, Outcome)}
-    done = {key[:3] for key in results}
-    for model, n_labels in product(MODELS, LABELS):
-        for name in MODELS[model][1]:
-            if (name, n_labels, model) not in done:
-                results |= {one.key: one for one in measure(model, name, n_labels)}
-                write_results(RESULTS, results.values(), Outcome)
-                ours = results.get((name, n_labels, model, "file", "ours"))
-                print(f"{model}, {name}, {n_labels}: {ours and ours.share_5}", flush=True)
-    from benchmarks.render_bounds import write
-
-    write(list(results.values()))
+    keys = [
+        Key(name, n_labels, model, "file", "ours")
+        for model, n_labels in product(MODELS, LABELS)
+        for name in MODELS[model][1]
+    ]
+    results = run_missing(
+        keys, lambda own: measure(*own[0][:3], options.draws), options.results or RESULTS, Outcome,
+        n_jobs=options.jobs, again=options.again,
+    )  # fmt: skip
+    if options.results is None:
+        write(results)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
+from benchmarks.csv_files import FILES, MOST_UNLABELED
 from benchmarks.data.sources import fetch
 
 LEAST_PER_CLASS = 2
@@ -20,9 +26,11 @@ class Draw:
 
     Parameters
     ----------
-    X, y : ndarray
-        Labeled rows and their labels, 0 or 1.
-    X_unlabeled : ndarray of shape (n_unlabeled, n_features)
+    X : ndarray or DataFrame of shape (n_labels, n_features)
+        Labeled rows; those of a CSV file are a frame.
+    y : ndarray of shape (n_labels,)
+        Their labels, numbers from 0.
+    X_unlabeled : ndarray or DataFrame of shape (n_unlabeled, n_features)
         Unlabeled rows, those to score first.
     y_scored : ndarray of shape (n_scored,)
         Labels of the leading unlabeled rows, hidden from the methods.
@@ -71,13 +79,15 @@ def whole(name: str) -> Any:
 
 
 def make_draw(name: str, n_labels: int, seed: int, *, max_unlabeled: int | None = None) -> Draw:
-    """Return a random draw of a data set; "adult 5 %" are rows of adult with 5% positives.
+    """Return a random draw of a data set or CSV file; "adult 5 %" has 5% positives.
 
     Labels are drawn from the training rows until each class has two. Scored are the test rows
     where the file has a split, and the unused training rows otherwise. The other unlabeled rows
     are the unused training rows and the extra ones. Where all are more than
     ``max_unlabeled``, as many are drawn, up to half of them from the rows that are not scored.
     """
+    if name in FILES:
+        return _file_draw(name, n_labels, seed)
     if name.endswith("%"):
         data, percent, _ = name.split()
         return _rare_draw(data, int(percent), n_labels, seed, max_unlabeled)
@@ -124,6 +134,56 @@ def _rare_draw(data: str, percent: int, n_labels: int, seed: int, n_unlabeled: i
         seed=seed,
         is_sparse=False,
     )
+
+
+def _file_draw(name: str, n_labels: int, seed: int) -> Draw:
+    """Return a draw of a CSV file; unlabeled rows, at most 5,000, are scored."""
+    frame, y = FILES[name]()
+    order = np.random.default_rng(seed).permutation(len(y))
+    drawn, rest = order[:n_labels], order[n_labels:][:MOST_UNLABELED]
+    classes, codes = np.unique(y[drawn], return_inverse=True)
+    rest = rest[np.isin(y[rest], classes)]  # a class without a label cannot be predicted
+    X, X_unlabeled = (frame.iloc[rows].reset_index(drop=True) for rows in (drawn, rest))
+    return Draw(X, codes, X_unlabeled, np.searchsorted(classes, y[rest]), seed, is_sparse=False)
+
+
+def one_hot(draw: Draw) -> Draw:
+    """Return the draw with numbers imputed and scaled, and strings as columns of 0 and 1."""
+    numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
+    strings = make_pipeline(
+        SimpleImputer(strategy="constant", fill_value="missing"),
+        OneHotEncoder(handle_unknown="ignore"),
+    )
+    encoder = make_column_transformer(
+        (numbers, make_column_selector(dtype_include="number")),
+        (strings, make_column_selector(dtype_exclude="number")),
+    )
+    return _encoded(draw, encoder)
+
+
+def ordinal(draw: Draw) -> Draw:
+    """Return the draw with strings as codes, numbers as they are, and missing values as NaN."""
+    selector = make_column_selector(dtype_exclude="number")
+    return _encoded(
+        draw, make_column_transformer((OrdinalEncoder(), selector), remainder="passthrough")
+    )
+
+
+def _encoded(draw: Draw, encoder: Any) -> Draw:
+    """Return the draw with frames encoded, by what all of its rows show; arrays stay as they are.
+
+    Dates become year, month, day and weekday, as ours makes them.
+    """
+    if not isinstance(draw.X, pd.DataFrame):
+        return draw
+    rows = pd.concat([draw.X, draw.X_unlabeled], ignore_index=True)
+    for name in rows.select_dtypes("datetime").columns:
+        date = rows.pop(name).dt
+        for part in ("year", "month", "day", "day_of_week"):
+            rows[f"{name} {part}"] = getattr(date, part)
+    rows = rows.where(rows.notna(), np.nan)  # None would be a category
+    X = to_dense(encoder.fit_transform(rows)).astype(float)
+    return replace(draw, X=X[: draw.y.size], X_unlabeled=X[draw.y.size :])
 
 
 def draw_labels(

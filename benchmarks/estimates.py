@@ -17,10 +17,9 @@ random.
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -31,7 +30,7 @@ from sklearn.ensemble import RandomForestClassifier
 from benchmarks.bounds_table import draw
 from benchmarks.draws import whole
 from benchmarks.pages import DOCS, NOT_RUN, bullets, markdown_table, write_sections
-from benchmarks.results_file import FOLDER, Key, read_results, write_results
+from benchmarks.results_file import FOLDER, Key, Line, read_options, read_results, run_missing
 from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 
 RESULTS, SHIFTS = FOLDER / "estimates.csv", FOLDER / "shifts.csv"
@@ -51,7 +50,7 @@ KINDS = ("first rows", "easiest rows", "balanced by class", "at random")
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Line):
     """An estimate, its interval, and the truth."""
 
     data: str
@@ -63,14 +62,9 @@ class Estimate:
     lower: float
     upper: float
 
-    @property
-    def key(self) -> Key:
-        """Return what was run."""
-        return Key(self.data, self.n_labels, self.draw, self.method)
-
 
 @dataclass(frozen=True)
-class Shift:
+class Shift(Line):
     """A certificate from 600 labels that were picked in some way: ``method`` tells how."""
 
     data: str
@@ -81,11 +75,6 @@ class Shift:
     upper: float
     is_guarantee: int
 
-    @property
-    def key(self) -> Key:
-        """Return what was run."""
-        return Key(self.data, self.n_labels, self.draw, self.method)
-
 
 def fit_quietly(model: Any, X: Any, y: np.ndarray, rest: Any) -> Any:
     with warnings.catch_warnings():
@@ -93,18 +82,18 @@ def fit_quietly(model: Any, X: Any, y: np.ndarray, rest: Any) -> Any:
         return model.fit(X, y, rest)
 
 
-def estimate(key: Key) -> Estimate | None:
-    """Return what a fit without held-out labels says of its error, and the truth."""
+def estimate(key: Key) -> list[Estimate]:
+    """Return what a fit without held-out labels says of its error, if it does, and the truth."""
     drawn = draw(key.data, key.n_labels, key.draw)
     if drawn is None or np.unique(drawn.y).size < 2:
-        return None
+        return []
     rest, truth = drawn.X_unlabeled[:MAX_UNLABELED], drawn.y_unlabeled[:MAX_UNLABELED]
     model = fit_quietly(MODELS[key.method](random_state=key.draw), drawn.X, drawn.y, rest)
     found = model.certificate_
     if found.error is None:
-        return None
+        return []
     error = float(np.mean(model.transduction_ != truth))
-    return Estimate(*key, error, found.error, found.error_lower, found.error_upper)
+    return [Estimate(*key, error, found.error, found.error_lower, found.error_upper)]
 
 
 def picked(name: str, kind: str, seed: int) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -128,14 +117,15 @@ def picked(name: str, kind: str, seed: int) -> tuple[Any, np.ndarray, np.ndarray
     return X, y, rng.permutation(y.size)[:N_CHOSEN]
 
 
-def shift(key: Key) -> Shift:
+def shift(key: Key) -> list[Shift]:
     """Return the certificate that labels picked in this way give, and the truth."""
     X, y, labeled = picked(key.data, key.method, key.draw)
     rest = np.setdiff1d(np.arange(y.size), labeled)
     model = MODELS["trees"](n_estimators=20, confidence_level=LEVEL, random_state=key.draw)
     found = fit_quietly(model, X[labeled], y[labeled], X[rest])
     error = float(np.mean(model.transduction_ != y[rest]))
-    return Shift(*key, error, found.certificate_.error_upper, int(found.certificate_.is_guarantee))
+    said = found.certificate_.error_upper, int(found.certificate_.is_guarantee)
+    return [Shift(*key, error, *said)]
 
 
 def bias_plan() -> Iterator[Key]:
@@ -161,19 +151,6 @@ def shift_plan() -> Iterator[Key]:
         yield from (Key(name, N_CHOSEN, seed, KINDS[2]) for name in ("adult", "a1a"))
     for seed in range(N_RANDOM):
         yield Key(("covtype", "adult", "weather", "a1a")[seed % 4], N_CHOSEN, seed, KINDS[3])
-
-
-def run(plan: Iterable[Key], measure: Any, path: Any, kind: type) -> None:
-    """Run what is missing, and write it now and then."""
-    results = {one.key: one for one in read_results(path, kind)}
-    todo = [key for key in plan if key not in results]
-    for number, key in enumerate(todo, start=1):
-        found = measure(key)
-        if found is not None:
-            results[key] = found
-        if number % 50 == 0 or number == len(todo):
-            write_results(path, results.values(), kind)
-            print(f"{number} of {len(todo)}: {key}", flush=True)
 
 
 def bias_section(results: list[Estimate]) -> str:
@@ -218,12 +195,17 @@ def shift_section(results: list[Shift]) -> str:
     return markdown_table(lines)
 
 
-def main(what: str) -> None:
-    print(__doc__)
-    if what == "bias":
-        run(bias_plan(), estimate, RESULTS, Estimate)
-    elif what == "shift":
-        run(shift_plan(), shift, SHIFTS, Shift)
+def main() -> None:
+    options = read_options(__doc__, names=("bias", "shift", "page"))
+    plans = {
+        "bias": (bias_plan(), estimate, RESULTS, Estimate),
+        "shift": (shift_plan(), shift, SHIFTS, Shift),
+    }
+    if options.name in plans:
+        plan, measure, path, kind = plans[options.name]
+        keys = [key for key in plan if options.draws is None or key.draw < options.draws]
+        work, path = (lambda own: measure(*own)), options.results or path
+        run_missing(keys, work, path, kind, n_jobs=options.jobs, again=options.again)
     parts = {
         "bias": bias_section(read_results(RESULTS, Estimate)),
         "shift": shift_section(read_results(SHIFTS, Shift)),
@@ -232,4 +214,4 @@ def main(what: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

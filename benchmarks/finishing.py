@@ -18,18 +18,13 @@ others for the automatic labels alone.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import tempfile
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from scipy.stats import norm
 
-from benchmarks.pages import ROOT
-from benchmarks.rivals.methods import Environment
+from benchmarks.environments import Environment
 from hedgeclipper.bounds.auto_labels import accept_in_file, surest_rows
 from hedgeclipper.bounds.sequential import accept_rows_so_far
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
@@ -39,7 +34,7 @@ LEVEL = 0.95
 MAX_ERRORS = (0.01, 0.05, 0.1)
 QUESTIONS = ("file", "automatic")
 BARGAIN = ("BARGAIN", "BARGAIN, own choice")
-ENVIRONMENT = Environment("BARGAIN's environment", ".venv-bargain", "HEDGECLIPPER_BARGAIN")
+ENVIRONMENT = Environment("BARGAIN", ".venv-bargain", "HEDGECLIPPER_BARGAIN")
 MOST_BET = 0.75  # of the capital, as in both papers
 
 
@@ -142,13 +137,6 @@ def by_bargain(
     limits = [error_limit(most, n_rows) / wrong.shape[1] for most in MAX_ERRORS]
     task = {"wrong": wrong, "uncertainties": uncertainties, "n_tested": n_tested}
     task |= {"delta": 1 - LEVEL, "targets": 1 - np.array([limits, MAX_ERRORS])}
-    with tempfile.TemporaryDirectory() as name:
-        np.savez(Path(name) / "task.npz", **task)
-        command = [ENVIRONMENT.python, "-m", "benchmarks.rivals.run_bargain", name]
-        variables = dict(os.environ, PYTHONPATH=str(ROOT))
-        done = subprocess.run(command, env=variables, cwd=name, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"BARGAIN: exit code {done.returncode}\n{done.stderr[-2000:]}")
-        with np.load(Path(name) / "answer.npz") as answer:
-            found = np.unpackbits(answer["automatic"], axis=1, count=wrong.shape[1])
+    answer = ENVIRONMENT.run("benchmarks.rivals.run_bargain", **task)
+    found = np.unpackbits(answer["automatic"], axis=1, count=wrong.shape[1])
     return found.astype(bool).reshape(len(wrong), 2, 2, len(MAX_ERRORS), -1)

@@ -3,51 +3,47 @@
     python -m benchmarks.run_table paper    # the paper's 18 rows: about four hours on two cores
     python -m benchmarks.run_table other    # 16 rows of data that is not the paper's
     python -m benchmarks.run_table rare     # 48 rows in which 2 to 20% are of one of the classes
+    python -m benchmarks.run_table csv      # eight CSV files with strings, dates, missing values
+    python -m benchmarks.run_table rivals   # beside AutoGluon and TabPFN, with times
     python -m benchmarks.run_table quick    # two rows, three draws, 4,000 unlabeled rows
-    python -m benchmarks.run_table paper --methods hedgeclipper --draws 5
+    python -m benchmarks.run_table paper --methods hedgeclipper --draws 5 --again
 
 A row is a data set with a number of labels. What is in the results file already is not run again.
+Of rivals one method after the other has all cores, and nothing else should run beside it: AutoGluon
+has a limit of time. Where something does, ``--jobs 2`` marks the times, and the page leaves them
+out. ssl-text is not among their rows: it has 1,500 rows of 11,960 columns, for which AutoGluon's 60
+seconds are too few to be fair.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-import time
-import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
+from benchmarks.csv_files import FILES, N_LABELS
+from benchmarks.csv_files import TITLES as CSV_METHODS
 from benchmarks.data.sources import DATASETS, fetch_all
 from benchmarks.draws import Draw, make_draw
-from benchmarks.methods import METHODS
-from benchmarks.methods.method import Member
+from benchmarks.methods import METHODS as COLUMNS
+from benchmarks.methods import RIVALS
+from benchmarks.methods.method import Member, Scored
 from benchmarks.methods.supervised import EQUAL_FOREST
 from benchmarks.results_file import (
     FOLDER,
     Key,
     Result,
-    read_results,
+    read_options,
+    run_missing,
     today,
-    versions,
-    write_results,
 )
-from hedgeclipper import ShiftWarning
 
+METHODS = COLUMNS | RIVALS
 OURS = ("hedgeclipper", "hedgeclipper-trees", "hedgeclipper-mean")
 MEMBERS = tuple(name for name, method in METHODS.items() if method.is_member)
 OTHER_DATA = {
@@ -61,15 +57,24 @@ OTHER_DATA = {
     "bace_morgan1024": (100, 1000),
     "higgs_lgbm7k": (1000,),
 }
+OTHER_ROWS = [(name, n_labels) for name, budgets in OTHER_DATA.items() for n_labels in budgets]
 RARE_DATA = ("adult", "covtype", "weather", "kagg-cred")
 RARE_PERCENTS, RARE_LABELS = (2, 5, 10, 20), (30, 100, 300)
+# rows by kind, of the comparison that takes times
+RIVAL_DATA = ("a1a", "w1a", "covtype", "kagg-cred", "kagg-prot", "ssl-secstr")
+KINDS = {
+    "paper": [(data, n_labels) for data in RIVAL_DATA for n_labels in (100, 1_000)],
+    "other": OTHER_ROWS,
+    "csv": [(name, N_LABELS) for name in FILES],
+}
+BUSY = "; beside other load"
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Methods on draws of some rows, with at most so many unlabeled ones, and their results.
 
-    A data set is named as in `draws.make_draw`.
+    A data set is named as in `draws.make_draw`. Methods that ``take_turns`` have all cores.
     """
 
     rows: list[tuple[str, int]]
@@ -77,22 +82,26 @@ class Comparison:
     n_draws: int
     n_unlabeled: int
     results: Path
+    take_turns: bool = False
+
+    def keys(self, methods: Sequence[str], n_draws: int) -> Iterator[Key]:
+        """Yield what is to run: one draw of all rows first where methods take turns."""
+        draws = [(row, draw) for row in self.rows for draw in range(n_draws)]
+        if self.take_turns:
+            draws.sort(key=lambda one: one[1])
+        return (Key(*row, draw, name) for row, draw in draws for name in methods)
 
 
 COMPARISONS = {
     "paper": Comparison(
         [(data.name, n_labels) for data in DATASETS.values() for n_labels in data.budgets],
-        tuple(METHODS),
+        tuple(COLUMNS),
         10,
         50_000,
         FOLDER / "table.csv",
     ),
     "other": Comparison(
-        [(name, n_labels) for name, budgets in OTHER_DATA.items() for n_labels in budgets],
-        (*OURS, EQUAL_FOREST, *MEMBERS),
-        10,
-        20_000,
-        FOLDER / "other_data.csv",
+        OTHER_ROWS, (*OURS, EQUAL_FOREST, *MEMBERS), 10, 20_000, FOLDER / "other_data.csv"
     ),
     "rare": Comparison(
         [
@@ -106,62 +115,64 @@ COMPARISONS = {
         3_000,
         FOLDER / "rare_classes.csv",
     ),
+    "csv": Comparison(KINDS["csv"], tuple(CSV_METHODS), 10, 5_000, FOLDER / "csv_files.csv"),
+    "rivals": Comparison(
+        [row for rows in KINDS.values() for row in rows],
+        (
+            "hedgeclipper",
+            "hedgeclipper-tabpfn",
+            "autogluon",
+            "tabpfn",
+            EQUAL_FOREST,
+            "lightgbm-few-labels",
+            "label-spreading",
+            "self-training",
+        ),
+        3,
+        8_000,
+        FOLDER / "rivals.csv",
+        take_turns=True,
+    ),
     "quick": Comparison(
-        [("a1a", 100), ("a1a", 1000)], tuple(METHODS), 3, 4_000, FOLDER / "quick.csv"
+        [("a1a", 100), ("a1a", 1000)], tuple(COLUMNS), 3, 4_000, FOLDER / "quick.csv"
     ),
 }
 
 
-class Task(NamedTuple):
-    """One draw of one row of the table, and the methods to run on it."""
-
-    data: str
-    n_labels: int
-    draw: int
-    methods: tuple[str, ...]
-    n_unlabeled: int
-
-
-def plan(
-    comparison: Comparison, done: set[Key], methods: Iterable[str] = (), n_draws: int | None = None
-) -> list[Task]:
-    """Return the draws that are still to run, in an order that makes the time left honest."""
-    names, tasks = list(methods) or comparison.methods, []
-    for row in comparison.rows:
-        for draw in range(n_draws or comparison.n_draws):
-            missing = tuple(name for name in names if Key(*row, draw, name) not in done)
-            tasks += [Task(*row, draw, missing, comparison.n_unlabeled)] if missing else []
-    order = np.random.default_rng(0).permutation(len(tasks))
-    return [tasks[number] for number in order]
-
-
-def run_task(task: Task) -> list[Result]:
-    """Return the results of the methods on one draw."""
-    draw = make_draw(task.data, task.n_labels, task.draw, max_unlabeled=task.n_unlabeled)
-    with warnings.catch_warnings():
-        # a1a and w1a come with test rows of another mix; that is part of the comparison.
-        warnings.simplefilter("ignore", ShiftWarning)
-        scored = _Scored(draw)
-        runs = [(name, *scored.run(name)) for name in task.methods]
-    return [
-        Result(
-            *task[:3], name, *measure(draw.y_scored, scores),
-            len(draw.X_unlabeled), draw.n_scored, round(seconds, 3), today(), versions(),
-            calibration_error(draw.y_scored, np.column_stack([1.0 - scores, scores])),
-        )
-        for name, scores, seconds in runs
-    ]  # fmt: skip
+def run_draw(
+    keys: Sequence[Key], n_unlabeled: int, n_jobs: int = 1, remark: str = ""
+) -> list[Result]:
+    """Return the results of methods on one draw; of those that cannot be run there is none."""
+    draw = make_draw(*keys[0][:3], max_unlabeled=n_unlabeled)
+    scored, results = _Scored(draw, n_jobs), []
+    for key in keys:
+        reason = METHODS[key.method].why_not(draw)
+        if reason:
+            print(f"{key.method} is left out of {key.data}, {key.n_labels} labels: {reason}")
+            continue
+        found = scored.run(key.method)
+        results.append(
+            Result(
+                *key, *measure(draw.y_scored, found.probabilities),
+                len(draw.X_unlabeled), draw.n_scored, round(found.seconds, 3), today(),
+                found.versions + remark, calibration_error(draw.y_scored, found.probabilities),
+            )
+        )  # fmt: skip
+    return results
 
 
-def measure(y: np.ndarray, scores: np.ndarray) -> tuple[float, float, float, float]:
-    """Return AUC by scores, AUC by predicted classes, log loss and accuracy."""
-    if np.isnan(scores).all():
-        return (np.nan,) * 4
-    hard = scores > 0.5
+def measure(y: np.ndarray, probabilities: np.ndarray) -> tuple[float, float, float, float]:
+    """Return AUC by scores, AUC by predicted classes, log loss and accuracy.
+
+    AUCs of more than two classes are the mean over classes, each against the rest.
+    """
+    hard, clipped = probabilities.argmax(axis=1), np.clip(probabilities, 1e-6, 1.0)
+    n_classes = probabilities.shape[1]
+    classes = [1] if n_classes == 2 else np.unique(y)
     figures = (
-        roc_auc_score(y, scores),
-        roc_auc_score(y, hard),
-        log_loss(y, np.clip(scores, 1e-6, 1 - 1e-6)),
+        np.mean([roc_auc_score(y == k, probabilities[:, k]) for k in classes]),
+        np.mean([roc_auc_score(y == k, hard == k) for k in classes]),
+        log_loss(y, clipped / clipped.sum(axis=1, keepdims=True), labels=np.arange(n_classes)),
         accuracy_score(y, hard),
     )
     return tuple(round(float(figure), 6) for figure in figures)
@@ -173,8 +184,6 @@ def calibration_error(y: np.ndarray, probabilities: np.ndarray) -> float:
     It is the mean distance between the probability of the predicted class and how often that class
     is right, over bins of rows with similar probabilities.
     """
-    if np.isnan(probabilities).any():
-        return np.nan
     sure, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == y
     bins = np.array_split(np.argsort(sure, kind="stable"), 10)
     gaps = [own.size * abs(sure[own].mean() - right[own].mean()) for own in bins if own.size]
@@ -182,78 +191,56 @@ def calibration_error(y: np.ndarray, probabilities: np.ndarray) -> float:
 
 
 class _Scored:
-    """Scores of the methods on a draw, each computed once."""
+    """What methods predict of a draw, each run once."""
 
-    def __init__(self, draw: Draw):
-        self.draw = draw
-        self.known: dict[str, tuple[np.ndarray, float]] = {}
+    def __init__(self, draw: Draw, n_jobs: int):
+        self.draw, self.n_jobs = draw, n_jobs
+        self.known: dict[str, Scored] = {}
 
-    def can_run(self, name: str) -> bool:
-        limit = METHODS[name].max_rows
-        return limit is None or len(self.draw.X_unlabeled) <= limit
-
-    def run(self, name: str) -> tuple[np.ndarray, float]:
-        """Return scores and seconds, those of the members included; NaN if it cannot run."""
-        if not self.can_run(name):
-            return np.full(self.draw.n_scored, np.nan), np.nan
+    def run(self, name: str) -> Scored:
+        """Return what a method predicts; its seconds are also those of its members."""
         if name not in self.known:
-            method, members, others = METHODS[name], [], 0.0
-            for other in filter(self.can_run, MEMBERS if method.combines else ()):
-                scores, seconds = self.run(other)
-                members.append(Member(METHODS[other], scores))
-                others += seconds
-            started = time.perf_counter()
-            scores = method.scores(self.draw, *([members] if members else []))
-            self.known[name] = scores, time.perf_counter() - started + others
+            method, members = METHODS[name], []
+            if method.combines:
+                found = [self.run(other) for other in MEMBERS]
+                pairs = zip(MEMBERS, found, strict=True)
+                members.append([Member(METHODS[n], own.probabilities[:, 1]) for n, own in pairs])
+            own = method.run(self.draw, self.n_jobs, *members)
+            others = sum(found.seconds for found in map(self.run, MEMBERS * method.combines))
+            self.known[name] = own._replace(seconds=own.seconds + others)
         return self.known[name]
 
 
-def run_all(
-    work: Callable[[Any], list[Any]], tasks: list[Any], path: Path, n_jobs: int, kind: type = Result
-) -> None:
-    """Do the work on each task and add the results, of that kind, to the file, one by one."""
-    results = read_results(path, kind)
-    for new in _with_progress(_map(work, tasks, n_jobs), len(tasks)):
-        results += new
-        write_results(path, results, kind)
-
-
-def _map(work: Callable[[Any], list[Any]], tasks: list[Any], n_jobs: int) -> Iterator[list[Any]]:
-    if n_jobs == 1:
-        return map(work, tasks)
-    workers = Parallel(n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=n_jobs)
-    return workers(delayed(work)(task) for task in tasks)
-
-
-def _with_progress(runs: Iterator[list[Any]], total: int) -> Iterator[list[Any]]:
-    columns = [
-        TextColumn("draws"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        TextColumn("left:"), TimeRemainingColumn(), TextColumn("{task.description}"),
-    ]  # fmt: skip
-    # The speed is averaged over the whole run, since draws differ much in cost.
-    with Progress(*columns, speed_estimate_period=10**6) as progress:
-        bar = progress.add_task("", total=total)
-        for new in runs:
-            last = f"{new[0].data} {new[0].n_labels}" if new else ""
-            progress.update(bar, advance=1, description=last)
-            yield new
+def why_absent(data: str) -> str:
+    """Return why a CSV file cannot be had, or nothing."""
+    try:
+        if data in FILES:
+            FILES[data]()
+    except ImportError as error:
+        return f"{error}. Install the package in brackets."
+    return ""
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("rows", nargs="?", choices=list(COMPARISONS), default="paper")
-    parser.add_argument("--methods", nargs="*", choices=list(METHODS), default=[])
-    parser.add_argument("--draws", type=int, default=None, help="label draws of each row")
-    parser.add_argument("--results", type=Path, default=None, help="CSV file of the results")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
-    options = parser.parse_args(arguments)
-    comparison = COMPARISONS[options.rows]
+    options = read_options(__doc__, METHODS, COMPARISONS, arguments=arguments)
+    comparison = COMPARISONS[options.name]
+    absent = {row[0]: why_absent(row[0]) for row in comparison.rows}
+    chosen = [name for name in options.methods if name in comparison.methods]
+    absent |= {name: METHODS[name].why_absent() for name in chosen}
+    for name, reason in absent.items():
+        if reason:
+            print(f"skipped: {name}: {reason}")
+    fetch_all({name.split()[0] for name, _ in comparison.rows if name not in FILES})
+    keys = comparison.keys(chosen, options.draws or comparison.n_draws)
+    keys = [key for key in keys if not absent[key.data] and not absent[key.method]]
+    work = partial(run_draw, n_unlabeled=comparison.n_unlabeled)
+    if comparison.take_turns:
+        work = partial(work, n_jobs=-1) if options.jobs == 1 else partial(work, remark=BUSY)
+        if any(key.method in OURS for key in keys):
+            run_draw([Key("a1a", 100, comparison.n_draws, OURS[0])], 500)  # kernels are compiled
     path = options.results or comparison.results
-    fetch_all({name.split()[0] for name, _ in comparison.rows})
-    done = {result.key for result in read_results(path)}
-    tasks = plan(comparison, done, options.methods, options.draws)
-    print(f"{len(tasks)} draws to run on {options.jobs} processes, results in {path}")
-    run_all(run_task, tasks, path, options.jobs)
+    together = itemgetter(slice(3))
+    run_missing(keys, work, path, together=together, n_jobs=options.jobs, again=options.again)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -84,12 +83,12 @@ def _one_hot(symbols: np.ndarray) -> sparse.csr_array:
     return _as_csr(OneHotEncoder(categories=categories, dtype=np.float32).fit_transform(symbols))
 
 
-def _read_libsvm(*paths: Path, n_columns: int, is_dense: bool = False) -> Contents:
-    """Return the rows of LibSVM text, packed or not, the training file first."""
-    files = [lzma.open(p) if p.suffix == ".xz" else str(p) for p in paths]  # noqa: SIM115
+def _read_libsvm(*paths: Path, n_columns: int) -> Contents:
+    """Return the rows of LibSVM text, the training file first."""
+    files = [str(path) for path in paths]
     found = load_svmlight_files(files, n_features=n_columns, dtype=np.float32, zero_based=False)
     data, target = _stacked(list(found[::2])), _as_classes(np.concatenate(found[1::2]))
-    return Contents(data.toarray() if is_dense else data, target, found[1].size)
+    return Contents(data, target, found[1].size)
 
 
 def _read_covtype(path: Path) -> Contents:
@@ -97,13 +96,6 @@ def _read_covtype(path: Path) -> Contents:
     rows = pd.read_csv(path, header=None, dtype=np.float32).to_numpy()
     target = (rows[:, -1] == LODGEPOLE_PINE).astype(np.int64)
     return Contents(rows[:, :-1], target, target.size)
-
-
-def _read_label_first(path: Path, n_test: int) -> Contents:
-    """Return the rows of CSV text without a heading; the first column has the class."""
-    rows = pd.read_csv(path, header=None, dtype=np.float32).to_numpy()
-    target = _as_classes(rows[:, 0])
-    return Contents(rows[:, 1:], target, target.size - n_test)
 
 
 def _read_kaggle(train: Path, test: Path, label: str) -> Contents:
@@ -127,8 +119,4 @@ READERS: dict[str, Callable[..., Contents]] = {
     "kagg-cred": lambda *paths: _read_kaggle(*paths, label="SeriousDlqin2yrs"),
     "kagg-prot": lambda *paths: _read_kaggle(*paths, label="Activity"),
     "ssl-text": _read_ssl_text,
-    "SUSY": partial(_read_label_first, n_test=500_000),
-    "HIGGS": partial(_read_label_first, n_test=500_000),
-    "epsilon": partial(_read_libsvm, n_columns=2000, is_dense=True),
-    "webspam-uni": partial(_read_libsvm, n_columns=254),
 }

@@ -6,30 +6,21 @@ says that it kept most labels for the estimation of b, which is the last method 
 from the separation of the classes.
 """
 
-import warnings
-from functools import partial
-
 import numpy as np
 
 from benchmarks.draws import Draw
-from benchmarks.methods.method import Method
-from hedgeclipper.paper import ContradictoryCorrelationsWarning, PaperHedgeClipper
-
-
-def scores(draw: Draw, **parameters: object) -> np.ndarray:
-    """Return awake predictions on the scale of probabilities: above one half where positive."""
-    model = PaperHedgeClipper(random_state=draw.seed, **parameters)
-    with warnings.catch_warnings():
-        # plug-in correlations contradict each other nearly always
-        warnings.simplefilter("ignore", ContradictoryCorrelationsWarning)
-        warnings.filterwarnings("ignore", "The labels show a positive correlation")
-        model.fit(draw.X, draw.y, X_unlabeled=draw.X_unlabeled)
-    m = model.decision_function(draw.X_scored)
-    return (1.0 + m / (1.0 + np.abs(m))) / 2.0
+from benchmarks.methods.method import Method, two_classes
+from hedgeclipper.paper import PaperHedgeClipper
 
 
 def method(name: str, title: str, **parameters: object) -> Method:
-    return Method(name, f"HedgeClipper as in the paper, {title}", partial(scores, **parameters))
+    def probabilities(draw: Draw, n_jobs: int) -> np.ndarray:
+        """Return awake predictions on the scale of probabilities: above one half if positive."""
+        model = PaperHedgeClipper(random_state=draw.seed, n_jobs=n_jobs, **parameters)
+        m = model.fit(draw.X, draw.y, X_unlabeled=draw.X_unlabeled).decision_function(draw.X_scored)
+        return two_classes((1.0 + m / (1.0 + np.abs(m))) / 2.0)
+
+    return Method(name, f"HedgeClipper as in the paper, {title}", probabilities)
 
 
 METHODS = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,11 +15,21 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 
 from benchmarks.draws import Draw
+from benchmarks.environments import Environment
+from benchmarks.results_file import versions
+
+
+class Scored(NamedTuple):
+    """The probability of each class, shape (n_scored, n_classes), and what it took."""
+
+    probabilities: np.ndarray
+    seconds: float
+    versions: str
 
 
 @dataclass(frozen=True)
 class Method:
-    """A column of the table.
+    """A column of a table.
 
     Parameters
     ----------
@@ -25,23 +37,49 @@ class Method:
         Key in the results.
     title : str
         Heading.
-    scores : callable
-        From a draw to the probability of class 1 of each scored row. A method that combines others
-        takes these, as members, too.
+    probabilities : callable
+        From a draw and a number of jobs to the probability of each class for each scored row, or,
+        if it is run elsewhere, to `Scored`. A method that combines others takes these, as members,
+        too.
     is_member : bool
         Whether the mean and the stacking combine it.
     combines : bool
         Whether it takes the other methods' scores.
-    max_rows : int or None
-        Rows it can take at most; it is left out where there are more.
+    environment : Environment or None
+        Where it is run, if not here.
+    most_labels, most_columns : float
+        What it can take; it is left out where there are more.
     """
 
     name: str
     title: str
-    scores: Callable[..., np.ndarray]
+    probabilities: Callable[..., Any]
     is_member: bool = False
     combines: bool = False
-    max_rows: int | None = None
+    environment: Environment | None = None
+    most_labels: float = np.inf
+    most_columns: float = np.inf
+
+    def why_absent(self) -> str:
+        """Return how to build its environment if that is absent, or nothing."""
+        return self.environment.why_absent() if self.environment else ""
+
+    def why_not(self, draw: Draw) -> str:
+        """Return why it cannot be run on a draw, or nothing."""
+        if draw.y.size > self.most_labels:
+            return f"{draw.y.size:,} labels, and it takes at most {self.most_labels:,}"
+        n_columns = draw.X.shape[1]
+        is_wide = n_columns > self.most_columns
+        return f"{n_columns} columns, and it takes at most {self.most_columns}" if is_wide else ""
+
+    def run(self, draw: Draw, n_jobs: int = 1, *members: list[Member]) -> Scored:
+        """Return its predictions; what it warns of is part of the comparison."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            started = time.perf_counter()
+            found = self.probabilities(draw, n_jobs, *members)
+            seconds = time.perf_counter() - started
+        return found if isinstance(found, Scored) else Scored(found, seconds, versions())
 
 
 class Member(NamedTuple):
@@ -51,9 +89,9 @@ class Member(NamedTuple):
     scores: np.ndarray
 
 
-def probability(model: Any, X: Any) -> np.ndarray:
-    """Return the probability of class 1."""
-    return model.predict_proba(X)[:, 1]
+def two_classes(scores: np.ndarray) -> np.ndarray:
+    """Return probabilities of both classes from those of class 1."""
+    return np.column_stack([1.0 - scores, scores])
 
 
 def imputed(model: Any) -> Any:

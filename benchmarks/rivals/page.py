@@ -15,10 +15,11 @@ from matplotlib.figure import Figure
 from benchmarks.figures import OURS, when, with_what
 from benchmarks.pages import DOCS, NOT_RUN, markdown_table, save_figure, write_sections
 from benchmarks.results_file import Result, read_results
-from benchmarks.rivals.compare import BUSY, RESULTS
-from benchmarks.rivals.methods import RIVALS
-from benchmarks.rivals.settings import KIND_OF, TITLES
+from benchmarks.run_table import BUSY, COMPARISONS, KINDS, METHODS
 
+RESULTS, RIVALS = COMPARISONS["rivals"].results, COMPARISONS["rivals"].methods
+TITLES = {"paper": "the paper's data", "other": "other data", "csv": "CSV files"}
+KIND_OF = {row: kind for kind, rows in KINDS.items() for row in rows}
 MEASURES = {
     "auc": "AUC",
     "accuracy": "Accuracy",
@@ -50,7 +51,7 @@ def paired(results: Sequence[Result], name: str, measure: str) -> pd.DataFrame:
 def others(results: Sequence[Result]) -> dict[str, str]:
     """Return names and titles of the methods that can be compared with ours."""
     names = [name for name in RIVALS if name != OURS and len(paired(results, name, "auc"))]
-    return {name: RIVALS[name].title for name in names}
+    return {name: METHODS[name].title for name in names}
 
 
 def figure_table(results: Sequence[Result], measure: str) -> str:

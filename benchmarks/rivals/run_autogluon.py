@@ -2,7 +2,7 @@
 
     python -m benchmarks.rivals.run_autogluon FOLDER
 
-`exchange` says what is read and written. Seconds are those of fitting and predicting, without
+Seconds are those of fitting and predicting, without
 imports. With few labels of a class AutoGluon's trial of stacking may hold out rows of one class
 only, or fit no model in its part of the time, and then ends in an error; it is run again without
 that trial, as a user would, and the time that was lost is not counted.
@@ -23,7 +23,8 @@ import numpy as np
 import pandas as pd
 import xgboost  # noqa: F401
 
-from benchmarks.rivals.exchange import read_task, write_answer
+from benchmarks.environments import load, save
+from benchmarks.results_file import versions
 
 TRIAL_FAILED = ("Only one class present", "Learner is already fit")
 
@@ -51,7 +52,7 @@ def fit_and_score(
 
 
 def main(folder: Path) -> None:
-    task = read_task(folder)
+    task = load(folder, "task")
     train = frame(task["X"]).assign(label=task["y"])
     scored = frame(task["X_unlabeled"][: task["n_scored"]])
     try:
@@ -60,7 +61,8 @@ def main(folder: Path) -> None:
         if not any(reason in str(error) for reason in TRIAL_FAILED):
             raise
         scores, seconds = fit_and_score(train, scored, task["time_limit"], dynamic_stacking=False)
-    write_answer(folder, scores, seconds, "autogluon.tabular")
+    used = versions(("autogluon.tabular",))
+    save(folder, "answer", probabilities=scores, seconds=seconds, versions=used)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ import numpy as np
 from BARGAIN import BARGAIN_A, BARGAIN_P, Oracle, Proxy
 from BARGAIN.bounds import betting_bounds
 
+from benchmarks.environments import load, save
+
 PROCESSES = [sys.modules[f"BARGAIN.process.{kind.__name__}"] for kind in (BARGAIN_A, BARGAIN_P)]
 MOST_BET = 0.75
 
@@ -133,8 +135,8 @@ def main(folder: Path) -> None:
         process.WoR_Sampler = TestRowsFirst
         process.test_if_true_mean_is_above_m = is_above
         process.test_if_true_mean_is_below_m = is_below
-    task = dict(np.load(folder / "task.npz", allow_pickle=False))
-    shared = {"n_tested": int(task["n_tested"]), "delta": float(task["delta"])}
+    task = load(folder, "task")
+    shared = {name: task[name] for name in ("n_tested", "delta")}
     found = [
         automatic(kind, wrong, scores, target=float(target), seed=seed, chooses=chooses, **shared)
         for seed, (wrong, scores) in enumerate(
@@ -144,7 +146,7 @@ def main(folder: Path) -> None:
         for kind, targets in zip(("file", "automatic"), task["targets"], strict=True)
         for target in targets
     ]
-    np.savez(folder / "answer.npz", automatic=np.packbits(found, axis=1))
+    save(folder, "answer", automatic=np.packbits(found, axis=1))
 
 
 if __name__ == "__main__":

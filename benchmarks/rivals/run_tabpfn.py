@@ -2,7 +2,7 @@
 
     python -m benchmarks.rivals.run_tabpfn FOLDER
 
-`exchange` says what is read and written. Seconds are those of fitting and predicting, without
+Seconds are those of fitting and predicting, without
 imports, weights that are read and kernels that are compiled. TabPFN's code is that of tabpfn
 0.1.11; the weights come from the source archive of 0.1.0 and lie in the environment's folder.
 """
@@ -21,7 +21,8 @@ import numpy as np
 import torch.nn.modules.transformer
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from benchmarks.rivals.exchange import read_task, write_answer
+from benchmarks.environments import load, save
+from benchmarks.results_file import versions
 
 # Its layers import this name from there, where newer versions of torch no longer have it.
 torch.nn.modules.transformer.Optional = typing.Optional
@@ -86,14 +87,14 @@ def with_ours(tabpfn: TabPFN, n_jobs: int) -> Any:
 
 
 def main(folder: Path) -> None:
-    task = read_task(folder)
+    task = load(folder, "task")
     tabpfn = TabPFN(task["n_configurations"], task["seed"])
     tabpfn._model()  # the weights are read
     names = ["tabpfn", "torch", "scikit-learn", "numpy"]
     model: Any = tabpfn
     options = {}
     if task["is_voter"]:
-        model, names = with_ours(tabpfn, task["n_jobs"]), ["hedgeclipper", *names]
+        model, names = with_ours(tabpfn, task["jobs"]), ["hedgeclipper", *names]
         options["X_unlabeled"] = task["X_unlabeled"]
     started = time.perf_counter()
     with warnings.catch_warnings():
@@ -103,7 +104,8 @@ def main(folder: Path) -> None:
     seconds = time.perf_counter() - started
     if task["is_voter"] and "tabpfn" not in model.voter_names_:
         raise RuntimeError("TabPFN has failed as a voter and was left out.")
-    write_answer(folder, scores, seconds, *names)
+    used = versions(tuple(names))
+    save(folder, "answer", probabilities=scores, seconds=seconds, versions=used)
 
 
 if __name__ == "__main__":

@@ -27,15 +27,12 @@ from benchmarks.figures import (
 from benchmarks.pages import DOCS, NOT_RUN, ROOT, markdown_table, save_figure, write_sections
 from benchmarks.plots import dots
 from benchmarks.results_file import FOLDER, read_results
-from benchmarks.votes.crowds import CELLS, PLAIN, CrowdResult
-from benchmarks.votes.crowds import LABELS as LABELS_OF_CROWDS
 from benchmarks.votes.data import BUDGETS, JUDGES, JUDGES_BUDGETS, SETS
-from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS
-from benchmarks.votes.rates import CASES, RateResult
-from benchmarks.votes.results import CROWDS, RATES, SPEED, STRESS, VOTES, VoteResult
-from benchmarks.votes.run_votes import PAPERS_LABELS
-from benchmarks.votes.stress import CLASSES, KINDS, LABELS, VOTERS, StressResult
-from benchmarks.votes.stress import METHODS as STRESSED
+from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS, VoteResult
+from benchmarks.votes.panels import PANELS, PLAIN, PanelResult
+from benchmarks.votes.rates import CASES, RATES, RateResult
+from benchmarks.votes.run_votes import PAPERS_LABELS, VOTES
+from benchmarks.votes.speed import SPEED
 
 PICTURE = "figures/votes_table.png"
 # Okabe and Ito's colors, told apart by the color-blind; the markers differ as well.
@@ -129,8 +126,8 @@ def sections(folder: Path = FOLDER) -> dict[str, str]:
     tables = [judges.table(measure) for measure in ("accuracy", "log_loss") if judges.rows]
     found["judges"] = "\n\n".join(tables) or NOT_RUN
     for name, path, kind, table in (
-        ("stress", STRESS, StressResult, stress_table),
-        ("crowds", CROWDS, CrowdResult, crowds_table),
+        ("stress", PANELS["small"].results, PanelResult, stress_table),
+        ("crowds", PANELS["crowds"].results, PanelResult, crowds_table),
         ("rates", RATES, RateResult, rates_table),
         ("speed", SPEED, VoteResult, speed_table),
     ):
@@ -187,32 +184,37 @@ def published_table(figures: VoteFigures) -> str:
     return markdown_table(rows)
 
 
-def stress_table(results: Sequence[StressResult]) -> str:
+def stress_table(results: Sequence[PanelResult]) -> str:
     """Return accuracies of ours, naive Bayes and majority vote in each cell."""
-    known: dict[tuple, list[float]] = {}
-    for result in results:
-        known.setdefault((result.cell, result.method), []).append(result.accuracy)
-    rows = [["voters", "voters, classes", *[f"{n} labels" for n in LABELS]]]
-    for kind in KINDS:
-        for n_voters, n_classes in ((p, k) for p in VOTERS for k in CLASSES):
-            texts = []
-            for cell in ((kind, n_voters, n_classes, n) for n in LABELS):
-                means = [np.mean(known[cell, m]) for m in STRESSED if (cell, m) in known]
-                texts.append(" / ".join(f"{mean:.3f}" for mean in means) or "-")
-            rows.append([kind, f"{n_voters}, {n_classes}", *texts])
+    cells, labels, methods, *_ = PANELS["small"]
+    known = accuracies(results)
+    rows = [["voters", "voters, classes", *[f"{n} labels" for n in labels]]]
+    for cell in cells:
+        texts = []
+        for n in labels:
+            means = [known[cell.name, n, m] for m in methods if (cell.name, n, m) in known]
+            texts.append(" / ".join(f"{mean:.3f}" for mean in means) or "-")
+        rows.append([cell.kind, f"{cell.n_voters}, {cell.n_classes}", *texts])
     return markdown_table(rows)
 
 
-def crowds_table(results: Sequence[CrowdResult]) -> str:
-    """Return accuracies of ours beside those of the plain rule that is best in each cell."""
-    known: dict[tuple, list[float]] = {}
+def accuracies(results: Sequence[PanelResult]) -> dict[tuple[str, int, str], float]:
+    """Return mean accuracies by cell, number of labels and method."""
+    known: dict[tuple[str, int, str], list[float]] = {}
     for result in results:
-        known.setdefault((result.cell, result.n_labels, result.method), []).append(result.accuracy)
-    rows, gains = [["voters", *[f"{n} labels" for n in LABELS_OF_CROWDS]]], []
-    for name in (cell.name for cell in CELLS):
+        known.setdefault((result.data, result.n_labels, result.method), []).append(result.accuracy)
+    return {key: float(np.mean(values)) for key, values in known.items()}
+
+
+def crowds_table(results: Sequence[PanelResult]) -> str:
+    """Return accuracies of ours beside those of the plain rule that is best in each cell."""
+    cells, labels, *_ = PANELS["crowds"]
+    known = accuracies(results)
+    rows, gains = [["voters", *[f"{n} labels" for n in labels]]], []
+    for name in (cell.name for cell in cells):
         texts = []
-        for n in LABELS_OF_CROWDS:
-            means = {m: np.mean(known[name, n, m]) for m in (OURS, *PLAIN) if (name, n, m) in known}
+        for n in labels:
+            means = {m: known[name, n, m] for m in (OURS, *PLAIN) if (name, n, m) in known}
             if len(means) <= len(PLAIN):
                 texts.append("-")
                 continue
@@ -236,7 +238,7 @@ def rates_table(results: Sequence[RateResult]) -> str:
     for data, n_labels in CASES:
         texts = [f"{data}, {n_labels}"]
         for kind in ("estimate", "guarantee"):
-            own = [r for r in results if (r.data, r.n_labels, r.kind) == (data, n_labels, kind)]
+            own = [r for r in results if (r.data, r.n_labels, r.method) == (data, n_labels, kind)]
             texts.append(f"{np.mean([r.holds for r in own]):.1%}" if own else "-")
             texts.append(f"{np.mean([r.upper - r.lower for r in own]):.3f}" if own else "-")
         rows.append(texts)

@@ -8,29 +8,31 @@ rows. What is in the results file is not run again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from operator import itemgetter
 
 import numpy as np
 
-from benchmarks.results_file import Key, read_results, today, write_results
+from benchmarks.results_file import FOLDER, Key, Line, read_options, run_missing, today
 from benchmarks.votes.data import JUDGES, vote_set
-from benchmarks.votes.own.aggregator import fit_quietly
-from benchmarks.votes.results import RATES
+from benchmarks.votes.ours import fit_quietly
 from hedgeclipper import VoteAggregator
 
+RATES = FOLDER / "votes_rates.csv"
 CASES = ((JUDGES, 50), ("crowd_rte", 50), ("bf_cardio", 50), ("crowd_bluebird", 30))
+KINDS = {"estimate": None, "guarantee": 0.95}
 LEVEL, N_DRAWS = 0.95, 200
 
 
 @dataclass(frozen=True)
-class RateResult:
-    """The interval of the last class, and its true rate."""
+class RateResult(Line):
+    """The interval of the last class, and its true rate; ``method`` is its kind."""
 
     data: str
     n_labels: int
     draw: int
-    kind: str
+    method: str
     rate: float
     estimate: float
     lower: float
@@ -38,42 +40,37 @@ class RateResult:
     date: str
 
     @property
-    def key(self) -> Key:
-        """Return what was run."""
-        return Key(self.data, self.n_labels, self.draw, self.kind)
-
-    @property
     def holds(self) -> bool:
         """Return whether the rate is in the interval, which has six digits."""
         return self.lower - 1e-6 <= self.rate <= self.upper + 1e-6
 
 
-def run_draw(data: str, n_labels: int, draw: int) -> list[RateResult]:
-    """Return the interval as an estimate, and with a guarantee."""
+def run_keys(keys: Sequence[Key]) -> list[RateResult]:
+    """Return the interval as an estimate, or with a guarantee."""
+    data, n_labels, draw, _ = keys[0]
     votes = vote_set(data)
     L, y = votes.L[votes.y >= 0], votes.y[votes.y >= 0]
     chosen = np.random.default_rng([draw, n_labels]).choice(y.size, n_labels, replace=False)
     gold = np.full(y.size, -1)
     gold[chosen] = y[chosen]
     results, last = [], int(y.max())
-    for level in (None, LEVEL):
-        model = VoteAggregator(confidence_level=level, random_state=draw)
+    for key in keys:
+        model = VoteAggregator(confidence_level=KINDS[key.method], random_state=draw)
         found = fit_quietly(model, L, gold).class_rates(LEVEL)
         own = np.array([found.rates[last], found.lower[last], found.upper[last]]).round(6).tolist()
         rate = round(float(np.mean(y == last)), 6)
-        results.append(RateResult(data, n_labels, draw, found.kind, rate, *own, today()))
+        results.append(RateResult(*key[:3], found.kind, rate, *own, today()))
     return results
 
 
-def main(path: Path = RATES) -> None:
-    results = read_results(path, RateResult)
-    done = {(result.data, result.n_labels, result.draw) for result in results}
-    for data, n_labels in CASES:
-        for draw in range(N_DRAWS):
-            if (data, n_labels, draw) not in done:
-                results += run_draw(data, n_labels, draw)
-        write_results(path, results, RateResult)
-        print(data, flush=True)
+def main() -> None:
+    options = read_options(__doc__)
+    draws = range(options.draws or N_DRAWS)
+    keys = [Key(*case, draw, kind) for case in CASES for draw in draws for kind in KINDS]
+    run_missing(
+        keys, run_keys, options.results or RATES, RateResult,
+        together=itemgetter(slice(3)), n_jobs=options.jobs, again=options.again,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

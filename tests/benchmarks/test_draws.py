@@ -1,12 +1,13 @@
 """Draws of labels: their sizes and classes, and that all methods get the same ones."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.utils import Bunch
 
 from benchmarks import draws
-from benchmarks.draws import make_draw
+from benchmarks.draws import Draw, make_draw, one_hot, ordinal
 
 
 def numbered(n_rows, first=0):
@@ -89,3 +90,40 @@ def test_a_rare_class_has_its_percentage_of_the_rows(files):
     rows = np.concatenate([draw.X, draw.X_unlabeled]).ravel()
     np.testing.assert_array_equal(rows % 3 == 0, labels)
     assert np.unique(rows).size == rows.size
+
+
+@pytest.fixture
+def frames():
+    """A draw of frames with strings, missing values and dates."""
+    rows = pd.DataFrame(
+        {
+            "color": ["red", "blue", None, "red", "green"],
+            "size": [1.0, np.nan, 3.0, 4.0, 5.0],
+            "day": pd.to_datetime(["2024-01-01"] * 4 + ["2025-03-02"]),
+        }
+    )
+    X, more = rows[:3], rows[3:].reset_index(drop=True)
+    return Draw(X, np.array([0, 1, 0]), more, np.array([0, 1]), seed=0, is_sparse=False)
+
+
+def test_frames_are_encoded_by_columns_or_codes(frames):
+    codes = ordinal(frames)
+    # three colors in their order, then size, year, month, day and weekday
+    expected = [[2, 1, 2024, 1, 1, 0], [0, np.nan, 2024, 1, 1, 0], [np.nan, 3, 2024, 1, 1, 0]]
+    np.testing.assert_array_equal(codes.X, expected)
+    np.testing.assert_array_equal(codes.X_scored, [[2, 4, 2024, 1, 1, 0], [1, 5, 2025, 3, 2, 6]])
+    columns = one_hot(frames)
+    colors = columns.X[:, -4:]  # blue, green, missing, red
+    np.testing.assert_array_equal(colors, [[0, 0, 0, 1], [1, 0, 0, 0], [0, 0, 1, 0]])
+    assert np.isfinite(columns.X_unlabeled).all()
+
+
+def test_draw_of_a_file_has_codes_of_its_labels(monkeypatch):
+    frame = pd.DataFrame({"x": np.arange(1_000)})
+    y = np.where(frame["x"] % 3 == 0, "three", "no")
+    monkeypatch.setitem(draws.FILES, "file", lambda: (frame, y))
+    draw = make_draw("file", 200, 0)
+    assert draw.y.size == 200
+    np.testing.assert_array_equal(draw.y, draw.X["x"] % 3 == 0)
+    np.testing.assert_array_equal(draw.y_scored, draw.X_scored["x"] % 3 == 0)
+    assert not set(draw.X["x"]) & set(draw.X_unlabeled["x"])

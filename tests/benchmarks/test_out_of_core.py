@@ -10,7 +10,9 @@ from benchmarks import out_of_core
 def runs(millions):
     """Return one run of each kind, as `out_of_core.main` would find it."""
     fit = {"growing": 1.0, "slack": -0.25}
-    files = {("from files", n): [{"seconds": 1.0 + n, "bytes": 1e8 + n, **fit}] for n in millions}
+    files = {
+        ("trees, from files", n): [{"seconds": 1.0 + n, "bytes": 1e8 + n, **fit}] for n in millions
+    }
     peer = {("predict_proba", out_of_core.peer_of(millions)): [{"seconds": 4.0}]}
     return files | peer
 
@@ -26,7 +28,7 @@ def test_the_forest_itself_is_timed_on_rows_that_are_run(millions, peer):
 
 def test_growth_is_that_of_fits_from_files():
     found = runs((1, 5, 20))
-    found["from files", 20][0].update(bytes=2e8, seconds=61.0)
+    found["trees, from files", 20][0].update(bytes=2e8, seconds=61.0)
     text = out_of_core.render(found, 5)
-    assert "memory from files, largest over smallest: 2.000" in text
-    assert "time a row from files, largest over smallest: 3.000" in text
+    assert "trees, memory from files, largest over smallest: 2.000" in text
+    assert "trees, time a row from files, largest over smallest: 3.000" in text

@@ -17,7 +17,7 @@ from benchmarks.figures import (
 )
 from benchmarks.methods import METHODS
 from benchmarks.methods.hedgeclipper import fitted
-from benchmarks.methods.method import Member
+from benchmarks.methods.method import Member, two_classes
 from benchmarks.methods.supervised import EQUAL_FOREST, N_TREES
 from benchmarks.pages import DOCS, NOT_RUN, ROOT, markdown_table, with_section
 from benchmarks.paper_table import HELD_OUT, SMALL_ALPHA, Figures, distances, far_off, published
@@ -62,7 +62,6 @@ def test_quick_run_has_every_method_on_every_draw(quick):
     assert {result.key for result in results} == expected
     assert all(0.6 < result.auc < 0.95 for result in results)
     assert all(0.3 < result.log_loss < 5 for result in results)
-    assert run_table.plan(QUICK, expected) == []
 
 
 @pytest.mark.slow
@@ -70,32 +69,30 @@ def test_quick_run_resumes_where_it_stopped(quick, monkeypatch, tmp_path):
     results = read_results(quick)
     path = tmp_path / "half.csv"
     write_results(path, [r for r in results if not (r.draw == 1 and r.method == "lightgbm")])
-    ran, work = [], run_table.run_task
-    monkeypatch.setattr(run_table, "run_task", lambda task: ran.append(task) or work(task))
+    ran, work = [], run_table.run_draw
+    monkeypatch.setattr(
+        run_table, "run_draw", lambda keys, **o: ran.append(keys) or work(keys, **o)
+    )
     run_table.main(["quick", "--jobs", "1", "--results", str(path)])
-    assert {task[:4] for task in ran} == {(*row, 1, ("lightgbm",)) for row in QUICK.rows}
+    assert ran == [[Key(*row, 1, "lightgbm")] for row in QUICK.rows]
     assert {r.key: r.auc for r in read_results(path)} == {r.key: r.auc for r in results}
-
-
-def test_only_what_is_missing_is_planned():
-    tasks = run_table.plan(QUICK, {Key(*ROW, 0, OURS)}, [OURS, "mart"], 1)
-    assert {task[:4] for task in tasks} == {(*ROW, 0, ("mart",)), ("a1a", 1000, 0, (OURS, "mart"))}
 
 
 def test_all_methods_of_a_task_get_the_same_draw(monkeypatch):
     handed = {}
 
     def spy(name):
-        def scores(draw, *members):
+        def probabilities(draw, n_jobs, *members):
             handed[name] = draw
-            return np.linspace(0, 1, draw.n_scored)
+            return two_classes(np.linspace(0, 1, draw.n_scored))
 
-        return replace(METHODS[name], scores=scores)
+        return replace(METHODS[name], probabilities=probabilities)
 
     monkeypatch.setattr(run_table, "METHODS", {name: spy(name) for name in METHODS})
     names = (OURS, "mart", "mean")
-    results = run_table.run_task(run_table.Task("a1a", 100, 4, names, 500))
-    assert [result.key for result in results] == [Key("a1a", 100, 4, name) for name in names]
+    keys = [Key("a1a", 100, 4, name) for name in names]
+    results = run_table.run_draw(keys, 500)
+    assert [result.key for result in results] == keys
     assert handed[OURS] is handed["mart"] is handed["mean"]
     theirs = run_table.make_draw("a1a", 100, 4, max_unlabeled=500)
     np.testing.assert_array_equal(handed["mart"].X, theirs.X)
@@ -107,10 +104,12 @@ def test_hidden_labels_are_not_looked_at(name):
     blind = replace(draw, y_scored=np.zeros_like(draw.y_scored))
     method = METHODS[name]
     members = [Member(METHODS["mart"], np.linspace(0, 1, draw.n_scored))]
-    ours, theirs = (method.scores(d, *([members] * method.combines)) for d in (draw, blind))
+    given = [members] * method.combines
+    ours, theirs = (method.run(d, 1, *given).probabilities for d in (draw, blind))
     np.testing.assert_array_equal(ours, theirs)
-    assert ours.shape == (draw.n_scored,)
-    assert np.all((ours >= 0) & (ours <= 1))
+    assert ours.shape == (draw.n_scored, 2)
+    np.testing.assert_allclose(ours.sum(axis=1), 1)
+    assert ours.min() >= 0
 
 
 def test_ours_has_as_many_trees_as_the_forest_and_weighs_all_its_voters():
@@ -119,23 +118,13 @@ def test_ours_has_as_many_trees_as_the_forest_and_weighs_all_its_voters():
     assert model.n_estimators == N_TREES
     scores = model._predictor.scorer.score(draw.X_scored)[:, :, 0]
     assert scores.shape[1] == model.voter_names_.size > 3
-    np.testing.assert_allclose(METHODS["hedgeclipper-mean"].scores(draw), scores.mean(axis=1))
-
-
-def test_a_method_that_cannot_take_so_many_rows_is_left_out(monkeypatch):
-    small = replace(METHODS["label-spreading"], max_rows=100)
-    monkeypatch.setattr(run_table, "METHODS", {**METHODS, "label-spreading": small})
-    task = run_table.Task("a1a", 100, 0, ("label-spreading", "random-forest"), 200)
-    left_out, other = run_table.run_task(task)
-    assert np.isnan(left_out.auc)
-    draw = run_table.make_draw("a1a", 100, 0, max_unlabeled=200)
-    scores = METHODS["random-forest"].scores(draw)
-    assert other.auc == pytest.approx(roc_auc_score(draw.y_scored, scores))
+    mean = METHODS["hedgeclipper-mean"].probabilities(draw, 1)[:, 1]
+    np.testing.assert_allclose(mean, scores.mean(axis=1))
 
 
 def test_measures_on_four_rows():
     y, scores = np.array([0, 0, 1, 1]), np.array([0.1, 0.6, 0.55, 0.9])
-    auc, auc_hard, log_loss, accuracy = run_table.measure(y, scores)
+    auc, auc_hard, log_loss, accuracy = run_table.measure(y, two_classes(scores))
     assert (auc, auc_hard, accuracy) == (0.75, 0.75, 0.75)
     assert log_loss == pytest.approx(-np.log([0.9, 0.4, 0.55, 0.9]).mean(), abs=1e-6)
 
@@ -148,14 +137,16 @@ def test_calibration_error_is_the_mean_distance_of_probabilities_from_frequencie
     assert found == pytest.approx((0.9 - 0.7 + 0.91 - 0.9) / 2, abs=1e-6)
 
 
-def test_results_survive_the_file_and_a_failed_write(tmp_path):
-    results, path = made_up(), tmp_path / "r.csv"
-    write_results(path, results[::-1])
-    assert read_results(path) == sorted(results, key=lambda r: r.key)
-    before = path.read_bytes()
-    with pytest.raises(AttributeError):
-        write_results(path, ["not a result"])
-    assert path.read_bytes() == before
+def test_figures_of_three_classes():
+    y = np.array([0, 0, 1, 2, 2])
+    probabilities = np.array(
+        [[0.6, 0.3, 0.1], [0.3, 0.5, 0.2], [0.2, 0.7, 0.1], [0.1, 0.1, 0.8], [0.4, 0.5, 0.1]]
+    )
+    auc, auc_hard, log_loss, accuracy = run_table.measure(y, probabilities)
+    assert auc == pytest.approx(roc_auc_score(y, probabilities, multi_class="ovr"), abs=1e-6)
+    assert auc_hard == pytest.approx((0.75 + 0.75 + 0.75) / 3, abs=1e-6)
+    assert log_loss == pytest.approx(-np.log([0.6, 0.3, 0.7, 0.8, 0.1]).mean(), abs=1e-5)
+    assert accuracy == 0.6
 
 
 def test_figures_are_those_on_draws_that_all_methods_have():

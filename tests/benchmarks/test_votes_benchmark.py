@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from benchmarks.votes import peer
 from benchmarks.votes.data import (
     CROWDS,
     SETS,
@@ -14,14 +13,15 @@ from benchmarks.votes.data import (
     vote_set,
     why_absent,
 )
-from benchmarks.votes.peer import PeersAbsentError, peers_python, run_peer
+from benchmarks.votes.methods import ENVIRONMENT, METHODS
+from benchmarks.votes.peers.peer import Setting
 
 REASON = next(filter(None, map(why_absent, SETS)), "")
 needs_data = pytest.mark.skipif(bool(REASON), reason=REASON)
-needs_peers = pytest.mark.skipif(peers_python() is None, reason=peer.ABSENT)
+needs_peers = pytest.mark.skipif(bool(ENVIRONMENT.why_absent()), reason=ENVIRONMENT.why_absent())
 
 VOTES = np.array([[0, 0, 1], [1, 1, -1], [-1, 0, 1], [-1, -1, -1]])
-GOLD = np.array([0, 1, 1, -1])
+SETTING = Setting(np.array([0, 1, 1, -1]), 2, 0)
 
 
 @needs_data
@@ -65,32 +65,33 @@ def test_a_draw_larger_than_the_set_is_refused():
         make_draw("bf_youtube", 500, 0)
 
 
-def test_without_their_environment_the_peers_say_how_to_build_it(monkeypatch):
-    monkeypatch.setenv("HEDGECLIPPER_PEERS", "nowhere/python")
-    with pytest.raises(PeersAbsentError, match=r"make \.venv-peers"):
-        run_peer("majority", VOTES, GOLD, 2, 0)
-
-
-@needs_peers
-@pytest.mark.parametrize("form", [np.asarray, lambda votes: sparse.csr_array(votes + 1)])
-def test_majority_gives_vote_proportions_and_the_class_prior_without_votes(form):
-    result = run_peer("majority", form(VOTES), GOLD, 2, 0)
-    expected = [[2 / 3, 1 / 3], [0, 1], [1 / 2, 1 / 2], [1 / 3, 2 / 3]]
-    np.testing.assert_allclose(result.probabilities, expected)
+def test_majority_gives_vote_proportions_and_the_class_prior_without_votes():
+    result = METHODS["majority"].run(VOTES, SETTING)
+    expected = [[2 / 3, 1 / 3], [0, 1], [1 / 2, 1 / 2], [2 / 5, 3 / 5]]
+    np.testing.assert_allclose(result.probabilities, expected, atol=1e-12)
     np.testing.assert_array_equal(result.labels, [0, 1, 0, 1])
-    assert result.seconds > 0
-    assert result.reason == ""
 
 
-@needs_peers
-def test_a_peer_that_takes_too_long_has_no_result():
-    result = run_peer("majority", VOTES, GOLD, 2, 0, timeout=0.001)
+@pytest.mark.parametrize("form", [np.asarray, lambda votes: sparse.csr_array(votes + 1)])
+def test_a_method_finds_the_same_in_a_process_of_its_own(form):
+    here, apart = (
+        METHODS["hedgeclipper"].run(VOTES, SETTING),
+        METHODS["hedgeclipper"].run_apart(form(VOTES), SETTING),
+    )
+    np.testing.assert_allclose(here.probabilities, apart.probabilities)
+    np.testing.assert_array_equal(here.labels, apart.labels)
+    assert apart.seconds > 0
+    assert apart.reason == ""
+
+
+def test_a_method_that_takes_too_long_has_no_result():
+    result = METHODS["hedgeclipper"].run_apart(VOTES, SETTING, timeout=0.001)
     assert np.isnan(result.probabilities).all()
     assert "longer than" in result.reason
 
 
 @needs_peers
-def test_a_peer_that_needs_more_voters_says_so():
-    result = run_peer("label_model", VOTES[:, :2], GOLD, 2, 0)
+def test_peers_are_run_in_their_environment_and_say_what_they_cannot_take():
+    result = METHODS["label_model"].run_apart(VOTES[:, :2], SETTING)
     assert np.isnan(result.seconds)
     assert "3 voters" in result.reason

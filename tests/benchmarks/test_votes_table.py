@@ -11,10 +11,10 @@ from benchmarks.pages import DOCS, NOT_RUN, ROOT, with_section
 from benchmarks.results_file import Key, read_results, write_results
 from benchmarks.votes import page, run_votes
 from benchmarks.votes.data import SETS, VoteDraw, why_absent
-from benchmarks.votes.methods import BF, METHODS
+from benchmarks.votes.methods import BF, METHODS, VoteMethod, VoteResult
 from benchmarks.votes.page import VoteFigures
-from benchmarks.votes.peer import PeerResult, no_result
-from benchmarks.votes.results import VOTES, VoteResult
+from benchmarks.votes.peers.peer import Outcome
+from benchmarks.votes.run_votes import VOTES
 
 REASON = next(filter(None, map(why_absent, SETS)), "")
 needs_data = pytest.mark.skipif(bool(REASON), reason=REASON)
@@ -42,7 +42,7 @@ def draw_of_four(y_scored=(0, 1, 1, -1)):
 
 def outcome(probabilities):
     probabilities = np.asarray(probabilities, dtype=float)
-    return PeerResult(probabilities, probabilities.argmax(axis=1), 1.0, 2.0)
+    return Outcome(probabilities, probabilities.argmax(axis=1), 1.0, 2.0)
 
 
 def test_the_papers_setting_is_run_in_the_papers_rows_only():
@@ -52,10 +52,9 @@ def test_the_papers_setting_is_run_in_the_papers_rows_only():
 
 
 def test_what_takes_no_labels_is_run_once_on_a_set():
-    tasks = run_votes.plan(run_votes.all_keys([ROW, ("bf_cardio", 20)], 2), set())
-    runs = {name: [t.draws for t in tasks if t.method == name] for name in METHODS}
-    assert runs["mace"] == [((100, 0), (100, 1), (20, 0), (20, 1))]
-    assert sorted(runs["glad"]) == [((20, 0),), ((20, 1),), ((100, 0),), ((100, 1),)]
+    keys = list(run_votes.all_keys([ROW, ("bf_cardio", 20)], 2))
+    for name, n_runs in (("mace", 1), ("glad", 4)):
+        assert len({run_votes.together(key) for key in keys if key.method == name}) == n_runs
 
 
 def test_the_same_draw_goes_to_every_method(monkeypatch):
@@ -64,22 +63,23 @@ def test_the_same_draw_goes_to_every_method(monkeypatch):
     def make_draw(name, n_labels, seed):
         return replace(draw_of_four(), seed=seed, y_labeled=np.array([n_labels % 2, seed % 2]))
 
-    def run_peer(name, votes, gold, n_classes, seed, timeout=None):
-        handed[name] = votes, gold, seed
-        return no_result(gold.size, n_classes, "made up")
+    def run(method, votes, setting, timeout=None):
+        handed[method.name] = votes, setting
+        return Outcome.none(setting.gold.size, setting.n_classes, "made up")
 
     monkeypatch.setattr(run_votes, "make_draw", make_draw)
-    monkeypatch.setattr(run_votes, "run_peer", run_peer)
-    monkeypatch.setattr(run_votes, "run_here", run_peer)
+    for name in ("run", "run_apart"):
+        monkeypatch.setattr(VoteMethod, name, run)
     for name in METHODS:
-        (result,) = run_votes.run_task(run_votes.Task("bf_cardio", name, ((100, 1),)))
-        assert result.key == Key(*ROW, 1, name)
+        key = Key(*ROW, 1, name)
+        (result,) = run_votes.run_keys([key])
+        assert result.key == key
     with_labels = [handed[name] for name in METHODS if METHODS[name].uses_labels]
-    for votes, gold, seed in with_labels:
+    for votes, setting in with_labels:
         np.testing.assert_array_equal(votes, with_labels[0][0])
-        np.testing.assert_array_equal(gold, [0, 1, -1, -1, -1, -1])
-        assert seed == 1
-    assert (handed["mace"][1] == -1).all()
+        np.testing.assert_array_equal(setting.gold, [0, 1, -1, -1, -1, -1])
+        assert setting.seed == 1
+    assert (handed["mace"][1].gold == -1).all()
 
 
 def test_measures_on_the_scored_rows():
@@ -108,10 +108,10 @@ def test_a_slow_method_is_left_out_of_most_draws_of_a_large_set():
 
 
 def test_a_run_that_fails_has_a_reason_and_no_figures(monkeypatch):
-    def run_peer(*arguments, **named):
-        raise RuntimeError("Method glad: exit code 1\nMemoryError")
+    def run_apart(*arguments, **named):
+        raise RuntimeError("glad: exit code 1\nMemoryError")
 
-    monkeypatch.setattr(run_votes, "run_peer", run_peer)
+    monkeypatch.setattr(VoteMethod, "run_apart", run_apart)
     draw = draw_of_four()
     found = run_votes.run_once(METHODS["glad"], draw)
     assert found.reason == "failed: MemoryError"

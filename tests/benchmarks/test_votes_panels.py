@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from benchmarks.votes.crowds import CELLS, N_ROWS, CrowdResult, generate, labeled_rows
 from benchmarks.votes.page import crowds_table
+from benchmarks.votes.panels import CROWDS, N_ROWS, SMALL_PANELS, PanelResult
 
 
-@pytest.mark.parametrize("cell", CELLS[::7], ids=lambda cell: cell.name)
+@pytest.mark.parametrize("cell", CROWDS[::7], ids=lambda cell: cell.name)
 def test_votes_and_classes_are_as_frequent_as_said(cell):
-    L, truth = generate(cell, 0)
+    L, truth, _ = cell.generate(20, 0)
     assert L.shape == (N_ROWS, 70 if cell.n_votes else 30)
     assert np.mean(truth == 0) == pytest.approx(cell.balance, abs=0.04)
     if cell.n_votes:
@@ -18,9 +18,9 @@ def test_votes_and_classes_are_as_frequent_as_said(cell):
         assert all(np.unique(column[column >= 0]).size == 1 for column in L.T)
 
 
-def test_labels_are_a_sample_with_both_classes():
-    _, truth = generate(CELLS[0], 0)
-    gold = labeled_rows(truth, 20, 3)
+@pytest.mark.parametrize("cell", [CROWDS[0], SMALL_PANELS[0]], ids=["crowd", "small"])
+def test_labels_are_true_and_have_all_classes(cell):
+    _, truth, gold = cell.generate(20, 3)
     assert np.sum(gold >= 0) == 20
     assert np.array_equal(gold[gold >= 0], truth[gold >= 0])
     assert np.unique(gold).tolist() == [-1, 0, 1]
@@ -31,9 +31,9 @@ def test_the_table_has_ours_beside_the_best_plain_rule():
         "hedgeclipper": 0.8, "majority": 0.7, "naive_bayes": 0.82,
         "accuracy_weights": 0.6, "ridge": 0.6, "best_voter": 0.6,
     }  # fmt: skip
-    name = CELLS[0].name
+    name = CROWDS[0].name
     results = [
-        CrowdResult(name, 20, 0, method, accuracy, 0.5, "", "")
+        PanelResult(name, 20, 0, method, accuracy, 0.5, "", "")
         for method, accuracy in accuracies.items()
     ]
     text = crowds_table(results)

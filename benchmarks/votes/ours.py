@@ -1,26 +1,55 @@
-"""An and Dasgupta's game (UAI 2024), from the parts of `VoteAggregator`: no initial model.
+"""VoteAggregator as a peer: with its defaults, and An and Dasgupta's game from its parts.
 
-The adversary is limited by 95 % intervals of each voter's accuracy and of the class frequencies,
-which reach to both sides of the estimate as far as the farther of Wilson's bounds does. Rows
-without a vote get the class frequencies.
+That game (UAI 2024) has no initial model. The adversary is limited by 95% intervals of each voter's
+accuracy and of the class frequencies, which reach to both sides of the estimate as far as the
+farther of Wilson's bounds does. Rows without a vote get the class frequencies.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from benchmarks.votes.own.aggregator import prepare
 from benchmarks.votes.peers.peer import Peer, Setting
+from hedgeclipper import VoteAggregator
 from hedgeclipper.votes.initial_model import LOG_LOSS, most_probable
 from hedgeclipper.votes.labeled_votes import Evidence, LabeledVotes, gather_evidence
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.vote_game import VoterBounds, bound_voters, relaxed, solve_vote_game
 from hedgeclipper.votes.vote_kernel import VoteKernel
 
-Fitted = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+class Fitted(NamedTuple):
+    """Known classes, their probabilities for all rows, and what predicts a class of votes."""
+
+    classes: np.ndarray
+    probabilities: np.ndarray
+    predict: Callable[[Any], np.ndarray]
+
+
+def prepare(L: Any) -> Any:
+    """Return the votes; in a sparse matrix a stored 0 is a vote for class 0."""
+    if not sparse.issparse(L):
+        return L
+    return sparse.csr_array((L.data - 1, L.indices, L.indptr), shape=L.shape)
+
+
+def fit_quietly(model: VoteAggregator, L: Any, gold: np.ndarray) -> VoteAggregator:
+    """Return the fitted model; what it warns of, another mix of rows, is part of comparisons."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(L, gold)
+
+
+def fit(L: Any, setting: Setting) -> Fitted:
+    """Return what the aggregator predicts; the more frequent class in a tie."""
+    model = fit_quietly(VoteAggregator(random_state=setting.seed), L, setting.gold)
+    return Fitted(model.classes_, model.predict_proba(L), model.predict)
 
 
 def symmetric_bounds(evidence: Evidence) -> VoterBounds:
@@ -36,8 +65,8 @@ def symmetric_bounds(evidence: Evidence) -> VoterBounds:
     return replace(wilson, lower=lower, upper=upper, is_used=is_used)
 
 
-def fit(L: Any, setting: Setting) -> Fitted:
-    """Return the classes, their probabilities for all rows, and their frequencies."""
+def fit_game(L: Any, setting: Setting) -> Fitted:
+    """Return what the game without an initial model predicts."""
     votes = Votes.of(L)
     gold = LabeledVotes.of(votes, setting.gold, None, -1)
     evidence = gather_evidence(gold, "labeled", setting.seed)
@@ -49,21 +78,24 @@ def fit(L: Any, setting: Setting) -> Fitted:
     kernel = VoteKernel(gold.aligned(votes))
     probabilities = LOG_LOSS.link(kernel.weighted(game.weights))
     probabilities[kernel.n_votes == 0] = evidence.balance
-    return gold.votes.classes, probabilities, evidence.balance
+    classes = gold.votes.classes
+    labels = classes[most_probable(probabilities, evidence.balance)]
+    return Fitted(classes, probabilities, lambda _: labels)
 
 
 def collect(fitted: Fitted, L: Any, setting: Setting) -> np.ndarray:
     """Return the probabilities, 0 for a class that is not known."""
-    classes, found, _ = fitted
     probabilities = np.zeros((setting.gold.size, setting.n_classes))
-    probabilities[:, classes] = found
+    probabilities[:, fitted.classes] = fitted.probabilities
     return probabilities
 
 
 def decide(fitted: Fitted, L: Any, probabilities: np.ndarray) -> np.ndarray:
-    """Return the most probable classes: the more frequent one in a tie."""
-    classes, found, balance = fitted
-    return classes[most_probable(found, balance)]
+    """Return its own labels."""
+    return fitted.predict(L)
 
 
-PEER = Peer(prepare, fit, collect, decide=decide)
+PEERS = {
+    "hedgeclipper": Peer(prepare, fit, collect, decide),
+    "hedgeclipper-bf": Peer(prepare, fit_game, collect, decide),
+}

@@ -10,15 +10,6 @@ from snorkel.labeling.model import LabelModel
 
 from benchmarks.votes.peers.peer import Peer, Setting
 
-LEAST_VOTERS = 3
-
-
-def why_not(L: Any) -> str:
-    """Return why the model cannot take these votes."""
-    if L.shape[1] < LEAST_VOTERS:
-        return f"LabelModel needs {LEAST_VOTERS} voters or more, and there are {L.shape[1]}"
-    return ""
-
 
 def prepare(L: Any) -> np.ndarray:
     """Return the votes as a dense matrix, the only form that the model takes."""
@@ -43,4 +34,4 @@ def collect(probabilities: np.ndarray, L: np.ndarray, setting: Setting) -> np.nd
     return np.where(has_votes[:, None], probabilities, np.nan)
 
 
-PEER = Peer(prepare, fit, collect, why_not)
+PEERS = {"label_model": Peer(prepare, fit, collect, least_voters=3)}

@@ -1,1 +1,0 @@
-"""Our own methods in the form of peers; they run in our environment."""
