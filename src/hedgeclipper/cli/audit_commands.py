@@ -48,11 +48,14 @@ def audit_predictions(options: AuditPredictions, output: Output) -> None:
         for name in options.labels
     ]
     people = settle_people(
-        [one.match(frame, options.key, None) for one in given], options.confidence_level
+        [one.match(frame, options.key, output if one.session else None) for one in given],
+        options.confidence_level,
     )
     predictions, labels = _common_spelling(frame, people, options, output)
     is_gate = options.fail_if_above is not None
-    sequential = options.sequential or (is_gate and people.sample is not None)
+    # labels of a session were added in the order of the draw, until they were enough
+    is_session = any(one.session is not None for one in given)
+    sequential = options.sequential or is_session or (is_gate and people.sample is not None)
     _note_draw(people, sequential, is_gate, output)
     found = audit(
         predictions,
@@ -151,9 +154,12 @@ def _classes(predictions: np.ndarray, labels: np.ndarray, wanted: list[str] | No
 
 def _labeled_after(frame: pd.DataFrame, people: PeoplesLabels) -> np.ndarray:
     """Return rows that have a label in the file, and are neither in the sample nor excluded."""
-    if people.sample is None or people.column not in frame:
-        return np.zeros(0, np.int64)
-    known = np.array([label is not None for label in clean_texts(frame[people.column])], bool)
+    known = np.zeros(len(frame), bool)
+    if people.sample is None:
+        return np.flatnonzero(known)
+    if people.column in frame:
+        known |= [label is not None for label in clean_texts(frame[people.column])]
+    known[[*people.more]] = True
     known[people.sample.rows] = known[people.sample.excluded] = False
     return np.flatnonzero(known)
 
@@ -186,6 +192,8 @@ def _labels_to_finish(
     before = found.is_checked.copy()
     before[people.rows] = False  # labeled before the draw, in a column of the file
     labels[before] = clean_texts(frame[people.column])[before] if people.column in frame else None
+    for row in people.more:
+        labels[row] = people.more[row] if before[row] else labels[row]
     assert found.accepted is not None
     claim = FileClaim(
         found.n_rows,
@@ -196,9 +204,10 @@ def _labels_to_finish(
         found.kind,
         found.sample is not None,
     )
-    return labels_table(
-        frame, options.prediction, labels, found.is_checked, found.review_order, claim
-    )
+    is_people = found.is_checked.copy()
+    is_people[people.skipped] = False
+    review = np.append(found.review_order, np.array(people.skipped, np.int64))
+    return labels_table(frame, options.prediction, labels, is_people, review, claim)
 
 
 def _print(found: Audit, people: PeoplesLabels, table: Files, output: Output) -> None:

@@ -1,13 +1,14 @@
 """Labels that people gave to some rows of a table, read from files and matched to its rows.
 
-Rows are matched by the record of a sample, by a key column, or by their number. Two files of the
-same rows are labels of two people, and a third one settles where these differ.
+Rows are matched by the record of a sample, by a key column, or by their number; a session of
+`hedgeclipper label` has their numbers and the record of its tests. Two files of the same rows are
+labels of two people, and a third one settles where these differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from hedgeclipper.io import listed
 from hedgeclipper.io.digests import digest_in_order, plain_numbers
 from hedgeclipper.io.formats import CsvDialect
 from hedgeclipper.io.label_studio import read_annotations
+from hedgeclipper.labeling.session import Session, read_session
 
 MOST_PEOPLE = 3
 
@@ -32,6 +34,8 @@ class PeoplesLabels:
 
     With a ``sample`` these are all its rows, in the order of the draw. ``agreement`` is that of two
     people, ``column`` is what the labels are called, and ``key`` the column that named the rows.
+    ``more`` are labels of a session for other rows: chosen ones, which train and never test;
+    ``skipped`` are rows without a label that its draw left out, since nobody could decide them.
     """
 
     rows: np.ndarray
@@ -40,6 +44,13 @@ class PeoplesLabels:
     sample: Sample | None = None
     key: str | None = None
     agreement: Agreement | None = None
+    more: dict[int, str] = field(default_factory=dict)
+    skipped: list[int] = field(default_factory=list)
+
+    def decided(self) -> dict[int, str]:
+        """Return all labels by row, without rows that nobody could decide."""
+        pairs = zip(self.rows.tolist(), self.labels, strict=True)
+        return self.more | {row: label for row, label in pairs if label is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +64,7 @@ class LabelTable:
     frame: pd.DataFrame
     column: str
     place: str
+    session: Session | None = None
 
     @classmethod
     def read(
@@ -64,11 +76,16 @@ class LabelTable:
         dialect: CsvDialect,
         output: Output,
     ) -> LabelTable:
-        """Read CSV, Parquet, Excel, or JSON of Label Studio.
+        """Read CSV, Parquet, Excel, JSON of Label Studio, or a session of `hedgeclipper label`.
 
         The column of labels is the one that is named, "label", or the only one that is not among
         those ``known`` of the other table.
         """
+        if name.lower().endswith(".jsonl"):
+            session = read_session(name)
+            found = column or session.target or "label"
+            frame = pd.DataFrame({ROW: session.rows, found: session.labels})
+            return cls(name, frame, found, place, session)
         if name.lower().endswith(".json"):
             frame = pd.DataFrame(read_annotations(Path(name)))
         else:
@@ -86,7 +103,7 @@ class LabelTable:
     @property
     def is_sample(self) -> bool:
         """Whether it has the record of a sample."""
-        return has_record(self.frame)
+        return self.session is not None or has_record(self.frame)
 
     @property
     def labels(self) -> np.ndarray:
@@ -103,6 +120,8 @@ class LabelTable:
         Rows are named by a key or by the column "row"; columns that both tables have must agree in
         these rows. Labels of no row are noted in ``output``, and an error without it.
         """
+        if self.session is not None:
+            return self._match_session(self.session, frame, output)
         if self.is_sample:
             sample, places = self.read_sample(frame, output)
             single = one_label_each(places, self.labels, self.name, sample.rows[places])
@@ -118,6 +137,35 @@ class LabelTable:
         single = one_label_each(rows, given.labels, self.name, names, key or ROW)
         found, labels = np.array(list(single), np.int64), np.array([*single.values()], object)
         return PeoplesLabels(found, labels, self.column, None, key)
+
+    def _match_session(
+        self, session: Session, frame: pd.DataFrame, output: Output | None
+    ) -> PeoplesLabels:
+        """Return the labels of a session: those of rows that were drawn to test, and the others."""
+        if session.n_rows != len(frame):
+            raise CommandError(
+                f"{self.name} is a session of {session.n_rows:,} rows, and {self.place} has "
+                f"{len(frame):,}.",
+                "Pass all rows that were labeled, in their order.",
+            )
+        sample = session.sample
+        if sample is None:  # before an attempt to prove, only the first rows were drawn
+            is_first, is_known = session.reasons == "start", session.reasons == "known"
+            first, known = session.rows[is_first], session.rows[is_known]
+            sample = Sample(first, session.n_rows, known, 0, "", first.size)
+        texts = dict(zip(session.rows.tolist(), self.labels, strict=True))
+        labels = np.array([texts.pop(row, None) for row in sample.rows.tolist()], object)
+        more = {row: label for row, label in texts.items() if label is not None}
+        n_open = sum(label is None for label in labels)
+        if output is not None:
+            output.say(
+                f"{self.name}: {len(more):,} labels were chosen, reviewed or known before: they "
+                f"train and never test. {sample.n_drawn - n_open:,} of {sample.n_drawn:,} rows "
+                "that were drawn at random have a label; these can test."
+            )
+            output.result["session"] = {"n_chosen": len(more), "n_drawn": sample.n_drawn}
+        skipped = [row for row in sample.excluded.tolist() if row not in more]
+        return PeoplesLabels(sample.rows, labels, self.column, sample, more=more, skipped=skipped)
 
     def read_sample(self, frame: pd.DataFrame, output: Output | None) -> tuple[Sample, np.ndarray]:
         """Return the sample, and the place of each line in it.

@@ -121,11 +121,11 @@ def _with_file(
     given = LabelTable.read(
         name, options.label, list(known), options.labels, options.dialect, output
     )
-    people = given.match(known, options.key, None)
-    rows = np.append(np.array(list(reviewed), np.int64), people.rows)
-    labels = np.append(np.array(list(reviewed.values()), object), people.labels)
-    decided = np.array([label is not None for label in labels], bool)
-    return one_label_each(rows[decided], labels[decided], name, rows[decided])
+    labels = given.match(known, options.key, None).decided()
+    rows = np.array([*reviewed, *labels], np.int64)
+    return one_label_each(
+        rows, np.array([*reviewed.values(), *labels.values()], object), name, rows
+    )
 
 
 def _changed(finished: pd.DataFrame, table: pd.DataFrame) -> str:

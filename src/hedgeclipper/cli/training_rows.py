@@ -6,7 +6,7 @@ Unlabeled rows are read in batches, so that files may be larger than memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,16 @@ def read_people(
     shared = table.shared(data.names) or data.names[:1]
     people = table.match(data.frame(shared), options.key, output)
     note_skipped(people, output)
+    if people.sample is not None and people.skipped:
+        level = getattr(options, "confidence_level", None)
+        if level is not None:
+            raise CommandError(
+                f"{listed_rows(np.array(people.skipped)).capitalize()} of {options.labels} were "
+                "skipped before the tests were drawn, so that these cannot tell of them.",
+                "Label them, or leave out --confidence: the error is then an estimate.",
+            )
+        excluded = np.setdiff1d(people.sample.excluded, people.skipped)
+        return replace(people, sample=replace(people.sample, excluded=excluded))
     return people
 
 
@@ -80,16 +90,17 @@ def read_target(
     else:
         column = pd.Series([None] * len(data.column(data.names[0])), name=target, dtype=object)
     if people is not None:
-        before, after = clean_texts(column.iloc[people.rows]), people.labels
+        rows = np.append(people.rows, np.array([*people.more], np.int64))
+        before, after = clean_texts(column.iloc[rows]), [*people.labels, *people.more.values()]
         pairs = zip(before, after, strict=True)
         differ = np.array([x not in (None, *marks) and y not in (None, x) for x, y in pairs], bool)
         if differ.any():
             raise CommandError(
                 f"Column {target!r} of {data.place} has other labels than --labels for "
-                f"{differ.sum():,} rows, such as {listed_rows(people.rows[differ])}.",
+                f"{differ.sum():,} rows, such as {listed_rows(rows[differ])}.",
                 "Keep one label for each row.",
             )
-        column.iloc[people.rows] = after
+        column.iloc[rows] = after
     return clean_labels(column, marks, output)
 
 

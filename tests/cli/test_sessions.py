@@ -1,0 +1,127 @@
+"""Sessions of ``hedgeclipper label`` as files of labels: for fit, audit and finish."""
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from hedgeclipper import HedgeClipperClassifier, LabelingLoop
+from hedgeclipper.cli.output import ExitCode
+from hedgeclipper.labeling.session import read_session
+
+SESSION = "rows.csv.session.jsonl"
+FIT = ("fit", "rows.csv", "--labels", SESSION, "-m", "m.skops", "--json")
+
+
+def label(n_labels, n_skipped=0):
+    """Write rows.csv, and a session of so many labels; the first rows are skipped, also later."""
+    data = load_breast_cancer(as_frame=True)
+    truth = np.where(data.target == 1, "benign", "malignant")
+    frame = data.frame.iloc[:, :6]
+    frame.to_csv("rows.csv", index=False)
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    options = {"classes": ["benign", "malignant"], "session": SESSION, "target": "kind"}
+    loop = LabelingLoop(frame, model=model, max_error=0.05, **options)
+    skipped = []
+    for _ in range(n_labels):
+        if not (rows := loop.ask(1)).size:
+            break
+        skipped += rows.tolist() if len(skipped) < n_skipped else []
+        loop.tell(rows, [None if rows[0] in skipped else truth[rows[0]]])
+    loop.close()
+    return frame, truth
+
+
+def test_only_labels_drawn_at_random_test_a_fit(command, monkeypatch):
+    label(700)
+    session = read_session(SESSION)
+    assert session.sample is not None
+    given = {}
+    fit = HedgeClipperClassifier.fit
+
+    def spied(self, X, y, **options):
+        given.update(options, y=y)
+        return fit(self, X, y, **options)
+
+    monkeypatch.setattr("hedgeclipper.HedgeClipperClassifier.fit", spied)
+    assert command(*FIT).code == 0, command.err
+    decided = np.array([one is not None for one in session.labels])
+    assert command.result["n_labeled"] == decided.sum()
+    assert command.result["target"] == "kind"
+    np.testing.assert_array_equal(given["sample"].rows, session.sample.rows)
+    chosen = session.rows[decided & ~np.isin(session.rows, session.sample.rows)]
+    assert command.result["session"]["n_chosen"] == chosen.size > 0
+    assert not np.isin(chosen, given["sample"].rows).any()
+    command(*FIT[:-1], "--force")
+    assert f"{chosen.size:,} labels were chosen, reviewed or known before" in command.out
+    assert "train and never test" in command.out
+
+
+def test_before_an_attempt_only_the_first_rows_test(command):
+    label(70)
+    session = read_session(SESSION)
+    assert session.sample is None
+    assert command(*FIT, "--confidence", 0.9).code == 0, command.err
+    n_first = int(np.sum(session.reasons == "start"))
+    assert command.result["session"] == {"n_chosen": 70 - n_first, "n_drawn": n_first}
+    found = command.result["certificate"]
+    assert found["n_tested"] <= n_first
+    assert found["kind"] == "estimate"
+
+
+def test_rows_skipped_before_the_draw_allow_no_guarantee(command):
+    label(700, n_skipped=2)
+    assert command(*FIT, "--confidence", 0.9).code == ExitCode.DATA
+    assert "were skipped before the tests were drawn" in command.result["error"]
+    assert command(*FIT).code == 0, command.err
+    assert command.result["certificate"]["kind"] == "estimate"
+
+
+def test_an_audit_looks_at_the_tests_of_a_session(command):
+    frame, truth = label(700, n_skipped=1)
+    session = read_session(SESSION)
+    rng = np.random.default_rng(0)
+    wrong = rng.random(len(truth)) < 0.1
+    other = np.where(truth == "benign", "malignant", "benign")
+    table = frame.assign(prediction=np.where(wrong, other, truth), score=rng.random(len(truth)))
+    table.to_csv("predictions.csv", index=False)
+    words = ("audit", "predictions.csv", "--labels", SESSION, "--confidence-column", "score")
+    command(*words, "--max-error", 0.2, "-o", "labels.csv", "--json")
+    assert command.code == 0, command.err
+    n_tests = int(np.isin(session.rows, session.sample.rows).sum())
+    assert command.result["n_checked"] == n_tests
+    labels = pd.read_csv("labels.csv")
+    by_people = session.rows[[one is not None for one in session.labels]]
+    early = np.append(session.sample.rows, session.sample.excluded)
+    by_people = np.intersect1d(by_people, early)
+    assert (labels["label"][by_people] == truth[by_people]).all()
+    skipped = session.rows[[one is None for one in session.labels]]
+    assert labels["review"][skipped].all()
+
+
+def test_finish_takes_labels_of_a_session(command):
+    rows, truth = label(120)
+    command("sample", "rows.csv", "-n", 200, "-o", "sample.csv")
+    sample = pd.read_csv("sample.csv", dtype=str)
+    sample["label"] = truth[sample["row"].astype(int)]
+    sample.to_csv("sample.csv", index=False)
+    rows.assign(prediction=truth, score=1.0).to_csv("predictions.csv", index=False)
+    words = ("audit", "predictions.csv", "--labels", "sample.csv", "--confidence-column", "score")
+    assert command(*words, "--max-error", 0.001, "-o", "labels.csv").code == 0, command.err
+    before = pd.read_csv("labels.csv")
+    command("finish", "labels.csv", "--reviewed", SESSION, "-o", "finished.csv", "--json")
+    assert command.code == 0, command.err
+    session = read_session(SESSION)
+    after = pd.read_csv("finished.csv")
+    done = session.rows[before["review"].to_numpy()[session.rows]]
+    assert command.result["n_reviewed"] == done.size > 0
+    assert (after["label"][done] == truth[done]).all()
+
+
+def test_a_session_of_other_rows(command):
+    label(60)
+    pd.read_csv("rows.csv")[:500].to_csv("rows.csv", index=False)
+    assert command(*FIT).code == ExitCode.DATA
+    assert "is a session of 569 rows, and rows.csv has 500" in command.result["error"]
