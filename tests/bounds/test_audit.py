@@ -73,7 +73,7 @@ def test_which_rows_are_checked_does_not_change_the_order():
         found = audit(
             predicted, sample, predicted[sample.rows], confidences=confidences, max_error=0.01
         )
-        assert found.accepted.n_accepted == 0
+        assert found.file.n_automatic == 0
         ranks.append([row for row in found.review_order if row not in sample.rows])
     both = set(ranks[0]) & set(ranks[1])
     assert [row for row in ranks[0] if row in both] == [row for row in ranks[1] if row in both]
@@ -116,7 +116,7 @@ def test_rows_labeled_before_the_draw_are_not_tested():
     assert not found.needs_review[before].any()
     assert found.is_checked[before].all()
     # the limit counts all rows of the file: 100 of 2,000
-    assert found.accepted.errors_left <= 100
+    assert found.file.error_upper <= 100 / N_ROWS
 
 
 def test_rows_without_a_prediction_are_wrong_and_need_review():
@@ -163,7 +163,7 @@ def test_too_few_labels_name_the_number_needed():
         predicted, sample, predicted[sample.rows], confidences=confidences, max_error=0.05
     )
     assert found.needs_review.sum() == 7960
-    assert "at least 59 random checked rows are needed for 5%; there are 40" in found.describe()
+    assert "at least 59 random test labels are needed; there are 40" in found.describe()
 
 
 def test_a_limit_that_the_majority_class_passes():
@@ -177,8 +177,8 @@ def test_a_limit_that_the_majority_class_passes():
         max_error=0.06,
         classes=["yes"],
     )
-    assert found.accepted.n_accepted == N_ROWS - 300
-    assert 'Careful: always guessing "no"' in found.describe()
+    assert found.file.n_automatic == N_ROWS - 300
+    assert "always guessing no would be allowed, too" in found.describe()
     assert found.classes[0].rates.recall_upper < 0.5
 
 
@@ -291,10 +291,10 @@ def test_the_guarantee_is_for_the_first_error_and_predictions_asked_of_a_sample(
     sample = draw_sample(N_ROWS, 300)
     known = {"rows": sample, "labels": truth[sample.rows], "confidences": confidences}
     first, again = (audit(predicted, **known, max_error=0.1) for _ in range(2))
-    assert first.file_kind == again.file_kind == "guarantee"
+    assert first.file.kind == again.file.kind == "guarantee"
     for more in ({"max_error": 0.05}, {"max_error": 0.1, "confidence_level": 0.9}):
         other = audit(predicted, **known, **more)
-        assert (other.kind, other.file_kind) == ("guarantee", "estimate")
+        assert (other.kind, other.file.kind) == ("guarantee", "estimate")
         assert "have answered max_error=0.1 with 95% confidence before" in other.describe()
     changed = np.where(np.arange(N_ROWS) < 50, "no", predicted)
     other = audit(changed, **known, max_error=0.1)
@@ -304,4 +304,4 @@ def test_the_guarantee_is_for_the_first_error_and_predictions_asked_of_a_sample(
     for n_seen in (100, 200):
         seen = np.where(np.arange(300) < n_seen, truth[looks.rows], None)
         known = {"confidences": confidences, "max_error": 0.1, "sequential": True}
-        assert audit(predicted, looks, seen, **known).file_kind == "guarantee"
+        assert audit(predicted, looks, seen, **known).file.kind == "guarantee"

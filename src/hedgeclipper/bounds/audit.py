@@ -33,7 +33,7 @@ from hedgeclipper.bounds.agreement import (
     precision_recall,
     segment_errors,
 )
-from hedgeclipper.bounds.auto_labels import check_max_error, question_words
+from hedgeclipper.bounds.auto_labels import AutoLabels, check_max_error, question_words
 from hedgeclipper.bounds.hold_out import differ_in_rank
 from hedgeclipper.bounds.intervals import check_level
 from hedgeclipper.bounds.sample import EXTENDED_SAMPLE, LABELED_AFTER, Sample
@@ -150,14 +150,12 @@ def audit(
     wrong, decided = checked.wrong, checked.labels[~skipped]
     _, least, most = count_in_part(wrong & ~skipped, wrong, pool.size, delta, sequential)
     reason = LABELED_AFTER if len(labeled_after) else _why_estimate(checked, uncertain)
-    file_reason, accepted, n_needed, review = reason, None, 0, pool[:0]
-    if max_error is not None:
-        accepted, n_needed, review = _accept(checked, uncertain, max_error, delta, seed)
-        if checked.sample is not None:
-            asked = question_words(max_error, "file", confidence_level)
-            known = checked.predictions, uncertain
-            file_reason = reason or checked.sample.first_question.why_estimate(asked, *known)
     names, counts = np.unique(decided, return_counts=True)
+    baseline, majority = 1.0 - counts.max() / counts.sum(), names[counts.argmax()].item()
+    file = None
+    if max_error is not None:
+        known = {"baseline": baseline, "majority_class": majority, "reason": reason}
+        file = _audit_file(checked, uncertain, max_error, confidence_level, seed, known)
     return Audit(
         labels=checked.merged(),
         is_checked=checked.is_known(),
@@ -169,20 +167,15 @@ def audit(
         error=float(wrong.mean()),
         error_lower=least / pool.size,
         error_upper=most / pool.size,
-        baseline=1.0 - counts.max() / counts.sum(),
-        majority=names[counts.argmax()].item(),
+        baseline=baseline,
+        majority=majority,
         kappa=cohen_kappa(checked.predicted[~skipped], decided),
         kind="estimate" if reason else "guarantee",
         reason=reason,
-        file_kind="estimate" if file_reason else "guarantee",
-        file_reason=file_reason,
         confidence_level=confidence_level,
         sequential=sequential,
         sample=checked.sample,
-        max_error=max_error,
-        accepted=accepted,
-        n_needed=n_needed,
-        review_order=review,
+        file=file,
         segments=_audit_segments(segments, checked, delta),
         classes=_audit_classes(classes, checked, delta),
     )
@@ -215,10 +208,15 @@ def _uncertainties(uncertainties: Any, confidences: Any, checked: CheckedRows) -
     return np.where(checked.not_predicted, known.max(initial=0.0) + 1.0, values)
 
 
-def _accept(
-    checked: CheckedRows, uncertain: Any, max_error: Any, delta: float, seed: int
-) -> tuple[AcceptedRows, int, np.ndarray]:
-    """Return the test of the whole file, the labels it needs, and the rows to review in order."""
+def _audit_file(
+    checked: CheckedRows,
+    uncertain: Any,
+    max_error: Any,
+    confidence_level: float,
+    seed: int,
+    known: dict[str, Any],
+) -> AutoLabels:
+    """Return which predictions may stay, and the rows to review in order."""
     largest = check_max_error(max_error)
     if isinstance(largest, dict):
         raise ValueError(
@@ -230,7 +228,7 @@ def _accept(
             "max_error needs uncertainties or confidences, by which rows are ordered. Got neither."
         )
     pool, limit = checked.pool, error_limit(largest, checked.n_rows)
-    order = order_by_uncertainty(uncertain[pool], seed)
+    order, delta = order_by_uncertainty(uncertain[pool], seed), 1.0 - confidence_level
     test: Callable[..., AcceptedRows]
     test, least = accept_rows, least_tested
     if checked.sequential:
@@ -238,8 +236,33 @@ def _accept(
     rows = order, checked.tested, checked.wrong
     found = test(*rows, limit=limit, delta=delta, skipped=checked.skipped)
     found = found.within(~checked.not_predicted[pool])
-    is_open = ~checked.is_known()[pool] & ~found.is_accepted
-    return found, least(pool.size, limit, delta), pool[order[is_open[order]]][::-1]
+    is_known, needs_review = checked.is_known(), np.zeros(checked.n_rows, bool)
+    needs_review[pool] = ~is_known[pool] & ~found.is_accepted
+    by_rank = pool[order][::-1]
+    if checked.sample is not None:
+        asked = question_words(largest, "file", confidence_level)
+        first = checked.sample.first_question.why_estimate(asked, checked.predictions, uncertain)
+        known["reason"] = known["reason"] or first
+    is_none = found.n_allowed < 0
+    return AutoLabels(
+        labels=checked.merged(),
+        needs_review=needs_review,
+        review_order=by_rank[needs_review[by_rank]],
+        max_error=largest,
+        among="file",
+        confidence_level=confidence_level,
+        kind="estimate" if known["reason"] else "guarantee",
+        n_rows=checked.n_rows,
+        error_upper=found.file_error_upper(checked.n_rows),
+        automatic_error_upper=found.error_upper,
+        n_errors=found.n_wrong,
+        n_tested=checked.rows.size if is_none else found.n_tested,
+        n_needed=least(pool.size, limit, delta) if is_none else 0,
+        n_skipped=int(checked.skipped.sum()),
+        is_recorded=checked.sample is not None,
+        n_people=int(is_known.sum()),
+        **known,
+    )
 
 
 def _why_estimate(checked: CheckedRows, uncertain: Any) -> str:
@@ -380,23 +403,15 @@ class Audit:
         "guarantee": by an exact test, if the checked rows are a random sample.
     reason : str
         Why it is an estimate, where it is.
-    file_kind, file_reason : str
-        The same for the finished file: also an estimate if the labels were asked something else
-        before.
     confidence_level : float
         Level of each answer.
     sequential : bool
         Whether the answers hold at every look.
     sample : Sample or None
         Record of the draw; None if it was only stated that the rows were drawn at random.
-    max_error : float or None
-        Largest proportion of wrong labels in the finished file that was asked for.
-    accepted : AcceptedRows or None
-        The test of it, for the rows of the pool.
-    n_needed : int
-        Least number of checked rows that could prove ``max_error``.
-    review_order : ndarray of int
-        Rows that need review, the most uncertain first; empty without ``max_error``.
+    file : AutoLabels or None
+        Which predictions may stay for ``max_error``; its guarantee is for the first question that
+        was asked of the sample.
     segments : dict of str to SegmentErrors
         Errors in segments, for each way to cut the rows into such.
     classes : list of ClassAudit
@@ -418,29 +433,27 @@ class Audit:
     kappa: float
     kind: str
     reason: str
-    file_kind: str
-    file_reason: str
     confidence_level: float
     sequential: bool
     sample: Sample | None
-    max_error: float | None
-    accepted: AcceptedRows | None
-    n_needed: int
-    review_order: np.ndarray
+    file: AutoLabels | None
     segments: dict[str, SegmentErrors]
     classes: list[ClassAudit]
 
     @property
     def needs_review(self) -> np.ndarray:
         """Which rows people have to label, a mask; none without ``max_error``."""
-        mask = np.zeros(self.n_rows, bool)
-        mask[self.review_order] = True
-        return mask
+        return np.zeros(self.n_rows, bool) if self.file is None else self.file.needs_review
+
+    @property
+    def review_order(self) -> np.ndarray:
+        """Rows that need review, the most uncertain first; none without ``max_error``."""
+        return np.zeros(0, np.int64) if self.file is None else self.file.review_order
 
     @property
     def file_error_upper(self) -> float | None:
         """Upper bound on the proportion of wrong labels in the finished file."""
-        return None if self.accepted is None else self.accepted.file_error_upper(self.n_rows)
+        return None if self.file is None else self.file.error_upper
 
     def proves(self, max_error: float) -> bool:
         """Return whether at most this proportion of all predictions is proved to be wrong."""
@@ -452,10 +465,13 @@ class Audit:
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the lines of `describe`, each after a word for what it is about."""
-        facts = [("Error", self._describe_error()), *self._describe_file()]
+        facts = [("Error", self._describe_error())]
+        if self.file is not None:
+            text = self.file.describe()
+            facts.append(("File", text[0].upper() + text[1:]))
         facts += [(f"Class {one.label}", one.describe()) for one in self.classes]
         facts.append(("Draw", self._describe_draw()))
-        if len(self.segments) + len(self.classes) + (self.max_error is not None) > 0:
+        if len(self.segments) + len(self.classes) + (self.file is not None) > 0:
             each = f"Each bound holds with {self._level} confidence by itself."
             parts = [name for name in ("segments", "classes") if len(getattr(self, name))]
             if parts:
@@ -474,48 +490,17 @@ class Audit:
     def _level(self) -> str:
         return f"{100 * self.confidence_level:g}%"
 
-    def _sure(self, kind: str) -> str:
-        words = "guaranteed with" if kind == "guarantee" else "an estimate at"
-        return f"{words} {self._level} confidence{', at every look' * self.sequential}"
-
     def _describe_error(self) -> str:
         skipped = f", {self.n_skipped:,} of them not decided" if self.n_skipped else ""
+        sure = "guaranteed with" if self.kind == "guarantee" else "an estimate at"
+        sure = f"{sure} {self._level} confidence{', at every look' * self.sequential}"
         return (
             f"{self.n_wrong:,} of {self.n_checked:,} checked predictions are wrong "
             f"({self.error:.1%}{skipped}). Of all {self.n_pool:,} predictions at most "
-            f"{self.error_upper:.1%} are wrong: {self._sure(self.kind)}. (At least "
+            f"{self.error_upper:.1%} are wrong: {sure}. (At least "
             f"{self.error_lower:.1%}, at the same level; always guessing "
             f"{_quoted(self.majority)}: about {self.baseline:.1%}; kappa {self.kappa:.2f}.)"
         )
-
-    def _describe_file(self) -> list[tuple[str, str]]:
-        if self.accepted is None or self.max_error is None:
-            return []
-        limit, found = f"{100 * self.max_error:g}%", self.accepted
-        if found.n_accepted == 0:
-            why = (
-                f"at least {self.n_needed:,} random checked rows are needed for {limit}; there are "
-                f"{self.n_checked:,}"
-                if found.n_allowed < 0
-                else "predictions that are as sure as any are wrong too often"
-            )
-            return [("File", f"No prediction can stay without review: {why}.")]
-        n_review = self.review_order.size
-        text = (
-            f"{self.n_rows - n_review:,} of {self.n_rows:,} rows need no review, of which people "
-            f"have labeled {int(self.is_checked.sum()):,}. If the other {n_review:,} are labeled "
-            f"by hand, at most {limit} of all labels are wrong: {self._sure(self.file_kind)}. "
-            f"(Among the {found.n_accepted:,} automatic labels at most {found.error_upper:.1%}; "
-            f"always guessing {_quoted(self.majority)}: {self.baseline:.1%} of the file.)"
-        )
-        if self.file_reason != self.reason:
-            text += f" It is no guarantee, since {self.file_reason}."
-        if self.max_error >= self.baseline:
-            text += (
-                f" Careful: always guessing {_quoted(self.majority)} would pass {limit}, too. Ask "
-                "for a smaller error, or for precision and recall of the rare class."
-            )
-        return [("File", text)]
 
     def _describe_draw(self) -> str:
         if self.kind != "guarantee":

@@ -85,6 +85,8 @@ class AutoLabels:
         Rows of the sample that people could not decide: they count as wrong, and need review.
     is_recorded : bool
         Whether the draw of the test labels is recorded (`draw_sample`), or was only stated.
+    n_people : int
+        Rows among these whose label is one of people already.
 
     Examples
     --------
@@ -120,6 +122,12 @@ class AutoLabels:
     n_needed: int
     n_skipped: int = 0
     is_recorded: bool = False
+    n_people: int = 0
+
+    @property
+    def n_automatic(self) -> int:
+        """Number of rows that keep their predicted label."""
+        return self.labels.size - self.review_order.size - self.n_people
 
     @property
     def coverage(self) -> float:
@@ -134,13 +142,13 @@ class AutoLabels:
 
     def describe(self) -> str:
         """Return how many rows need no review, and what is then known of the file."""
-        n_rows, n_review = self.labels.size, self.review_order.size
+        n_rows, n_review, n_sure = self.labels.size, self.review_order.size, self.n_automatic
         limit = _limit_text(self.max_error)
-        if n_review == n_rows:
-            return f"all {n_rows:,} rows need review for at most {limit} wrong: {self._why_none()}"
+        if n_sure == 0 and n_review == n_rows - self.n_people:
+            rows = f"{n_review:,} {'other ' if self.n_people else ''}rows"
+            return f"all {rows} need review for at most {limit} wrong: {self._why_none()}"
         kind = "guaranteed with" if self.kind == "guarantee" else "an estimate at"
         level = f"{kind} {100 * self.confidence_level:g}% confidence"
-        n_sure = n_rows - n_review
         rest = f"the other {n_review:,} {'is' if n_review == 1 else 'are'} labeled by hand"
         if self.among == "file":
             of_all = "" if isinstance(self.max_error, dict) else f" of all {self.n_rows:,} labels"
@@ -151,7 +159,9 @@ class AutoLabels:
             promise = f"At most {limit} of {tested} are wrong: {level}."
         notes = [f"Among the {n_sure:,} at most {self.automatic_error_upper:.1%}"]
         notes.append(f"always guessing {self.majority_class}: {self.baseline:.1%}")
-        text = f"{n_sure:,} of {n_rows:,} rows need no review. {promise} ({'; '.join(notes)})"
+        people = f", of which people have labeled {self.n_people:,}" if self.n_people else ""
+        text = f"{n_rows - n_review:,} of {n_rows:,} rows need no review{people}. {promise}"
+        text += f" ({'; '.join(notes)})"
         if self.n_skipped:
             text += f" {self.n_skipped:,} that nobody could decide count as wrong, and need review."
         if self.kind != "guarantee":
@@ -161,7 +171,7 @@ class AutoLabels:
         if self.is_trivial:
             text += (
                 f" Note that always guessing {self.majority_class} would be allowed, too: ask for "
-                "a smaller error, or for limits per class."
+                "a smaller error, for limits per class, or for recall of the rare ones."
             )
         return text
 

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from hedgeclipper.bounds.audit import Audit, audit
-from hedgeclipper.bounds.finishing import FileClaim
 from hedgeclipper.cli.app import AuditPredictions
 from hedgeclipper.cli.checked_labels import (
     MOST_PEOPLE,
@@ -18,7 +17,7 @@ from hedgeclipper.cli.checked_labels import (
     clean_texts,
     settle_people,
 )
-from hedgeclipper.cli.labels_file import labels_table, write_rows
+from hedgeclipper.cli.labels_file import claim_of, labels_table, write_rows
 from hedgeclipper.cli.output import (
     CommandError,
     ExitCode,
@@ -194,16 +193,8 @@ def _labels_to_finish(
     labels[before] = clean_texts(frame[people.column])[before] if people.column in frame else None
     for row in people.more:
         labels[row] = people.more[row] if before[row] else labels[row]
-    assert found.accepted is not None
-    claim = FileClaim(
-        found.n_rows,
-        found.accepted.n_accepted,
-        found.accepted.errors_left,
-        options.max_error or 0.0,
-        found.confidence_level,
-        found.kind,
-        found.sample is not None,
-    )
+    assert found.file is not None
+    claim = claim_of(found.file, found.n_rows)
     is_people = found.is_checked.copy()
     is_people[people.skipped] = False
     review = np.append(found.review_order, np.array(people.skipped, np.int64))
@@ -239,17 +230,19 @@ def _print(found: Audit, people: PeoplesLabels, table: Files, output: Output) ->
 
 def _result(found: Audit, people: PeoplesLabels) -> dict[str, Any]:
     """Return what ``--json`` prints."""
-    left_out = {"labels", "is_checked", "review_order", "accepted", "segments", "classes", "sample"}
+    left_out = {"labels", "is_checked", "file", "segments", "classes", "sample"}
     result = {name: value for name, value in vars(found).items() if name not in left_out}
     result |= {"command": "audit", "is_recorded": found.sample is not None}
     result["segments"] = {name: vars(one) for name, one in found.segments.items()}
     result["classes"] = [asdict(one) for one in found.classes]
-    if found.accepted is not None:
+    if found.file is not None:
         result |= {
-            "n_accepted": found.accepted.n_accepted,
+            "max_error": found.file.max_error,
+            "n_accepted": found.file.n_automatic,
             "n_to_review": found.review_order.size,
+            "n_needed": found.file.n_needed,
             "file_error_upper": found.file_error_upper,
-            "accepted_error_upper": found.accepted.error_upper,
+            "accepted_error_upper": found.file.automatic_error_upper,
         }
     if people.agreement is not None:
         two = vars(people.agreement)

@@ -89,7 +89,7 @@ def claim_of(found: AutoLabels, n_rows: int) -> FileClaim:
     """Return what automatic labels tell of a file of so many rows once people have finished it."""
     return FileClaim(
         n_rows,
-        found.labels.size - found.review_order.size,
+        found.n_automatic,
         round(found.error_upper * found.n_rows),
         float(found.max_error) if not isinstance(found.max_error, dict) else 0.0,
         found.confidence_level,
