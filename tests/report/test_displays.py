@@ -32,7 +32,7 @@ def test_plot_draws_on_given_axes_and_without_them_needs_matplotlib(monkeypatch)
         display.plot()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def guaranteed():
     model = VoteAggregator(confidence_level=0.9, random_state=0)
     return model.fit(VOTES, np.where(np.arange(600) < 200, Y, -1))
@@ -53,6 +53,11 @@ def test_the_plan_has_the_rows_that_auto_label_leaves_for_review(models, guarant
     if kind == "guaranteed":
         labels.append(f"guaranteed with {100 * level:g}% confidence")
     assert display.ax_.get_legend_handles_labels()[1] == labels
+    # the guarantee is for the first error asked of the labels
+    again = PlanDisplay.from_estimator(
+        model, max_error=ERRORS[0], confidence_level=level, ax=new_ax()
+    )
+    assert again.point_ is None
 
 
 def test_by_default_the_plan_ends_where_no_row_needs_review(guaranteed):

@@ -22,14 +22,15 @@ from hedgeclipper import (
     VoteAggregator,
     write_report,
 )
-from hedgeclipper.report import data
+from hedgeclipper.bounds.finishing import make_plan
+from hedgeclipper.report import page as page_module
 
 X, Y = make_classification(500, n_informative=4, flip_y=0.1, random_state=0)
 THREE_X, THREE_Y = make_classification(
     500, n_informative=5, n_classes=3, flip_y=0.05, random_state=1
 )
-SECTIONS = ["classes", "next", "auto_labels"]
-DETAILS = ["voters", "calibration", "settings"]
+SECTIONS = ["plan", "next"]
+DETAILS = ["classes", "voters", "calibration", "settings"]
 MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
 HOSTILE = '<script>alert("1")</script>'
 
@@ -80,6 +81,15 @@ def sure_votes(n_labels=400):
     truth = rng.integers(0, 2, 2_000)
     votes = np.where(rng.random((2_000, 7)) < 0.8, truth[:, None], 1 - truth[:, None])
     return votes, np.where(np.arange(2_000) < n_labels, truth, -1)
+
+
+def mixed_votes(n_labels):
+    """Votes of which one in three rows is hard."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 6_000)
+    skill = np.where(np.arange(6_000) % 3 == 0, 0.6, 0.95)[:, None]
+    votes = np.where(rng.random((6_000, 3)) < skill, truth[:, None], 1 - truth[:, None])
+    return votes, np.where(np.arange(6_000) < n_labels, truth, -1)
 
 
 def part_of(page, section):
@@ -176,7 +186,7 @@ def test_it_begins_with_error_interval_and_baseline(request, pages, kind):
     low, high = (f"{100 * end:.1f}%" for end in (bound.error_lower, bound.error_upper))
     error, baseline = f"{100 * bound.error:.1f}%", f"{100 * bound.baseline:.1f}%"
     lead = rf"About {error} of the predictions .* to be wrong \(95% interval: {low} to {high}\)"
-    assert re.search(f"{lead}.*majority class errs on {baseline}: the model is", words)
+    assert re.search(f"{lead}.*Always guessing . errs on {baseline}: the model is", words)
     text = bound.describe()
     assert f"Estimate. E{text[1:]}. It is not a guarantee: its labels were used in the fit" in words
 
@@ -222,23 +232,57 @@ def test_rows_to_label_by_hand_are_those_of_auto_label(tmp_path):
     votes, gold = sure_votes()
     model = VoteAggregator(confidence_level=0.95, random_state=0).fit(votes, gold)
     page = page_of(model, tmp_path)
-    words = Text(part_of(page, "auto_labels")).text
+    words = Text(part_of(page, "plan")).text
     for allowed in (0.05, 0.1):
         found = model.auto_label(allowed)
         assert found.coverage > 0
-        assert f"{100 * allowed:.1f}% {found.review_order.size:,}" in words
+        assert f"{100 * allowed:g}% {found.review_order.size:,}" in words
     assert "the guarantee is for one error that was chosen before" in words
-    assert "<svg" in part_of(page, "auto_labels")
+    assert "<svg" in part_of(page, "plan")
+
+
+def test_it_begins_with_a_verdict(tmp_path):
+    model = VoteAggregator(confidence_level=0.95, random_state=0).fit(*mixed_votes(600))
+    estimate = Text(page_of(model, tmp_path)).text
+    found = model.auto_label(0.05)
+    assert found.kind == "guarantee"  # the report has not asked
+    n_review = found.review_order.size
+    assert 0 < n_review < 5400
+    verdict = f"Good enough to label {5400 - n_review:,} of 5,400 rows without review, if at most"
+    rest = f"Review the other {n_review:,}, the most uncertain first."
+    for words, sure in (
+        (estimate, "an estimate"),
+        (Text(page_of(model, tmp_path, force=True)).text, "guaranteed with 95% confidence"),
+        (Text(page_of(model, tmp_path, force=True, max_error=0.05)).text, "guaranteed"),
+    ):
+        assert re.search(f"{verdict} 5% .* in the end: {sure}.*{rest}", words)
+    other = Text(page_of(model, tmp_path, force=True, max_error=0.4)).text
+    assert "Good enough to label all 5,400 rows without review, if at most 40%" in other
+    assert "in the end: an estimate." in other
+    # one error, besides that of the majority class
+    head = estimate[estimate.index("Good enough") : estimate.index("labeled rows 600")]
+    assert len(re.findall(r"[0-9.]+%", head.replace("5% of all", "").replace("95%", ""))) == 2
+
+
+def test_the_verdict_says_what_more_labels_would_bring(tmp_path):
+    model = VoteAggregator(confidence_level=0.95, random_state=0).fit(*mixed_votes(130))
+    words = Text(page_of(model, tmp_path, max_error=0.05)).text
+    advice = re.search(r"abel about ([\d,]+) more rows .*: about ([\d,]+) would", words)
+    n_more, left = (int(number.replace(",", "")) for number in advice.groups())
+    plan = make_plan(model.tested_predictions_, 0.95, [0.05], more=[n_more])
+    total = plan.n_by_hand_with_more[n_more][0]
+    assert left == total - n_more
+    assert total < 0.95 * plan.n_by_hand[0]
 
 
 def test_too_few_labels_to_prove_anything_are_said(pages, tmp_path):
-    words = Text(part_of(pages["forest"], "auto_labels")).text
+    words = Text(part_of(pages["forest"], "plan")).text
     assert "An estimate at 95% confidence, not a guarantee: its labels were used" in words
     votes, gold = sure_votes(n_labels=40)
     model = VoteAggregator(confidence_level=0.95, random_state=0).fit(votes, gold)
     needed = model.auto_label(0.05).n_needed
     assert needed > 20
-    assert f"at least {needed}" in Text(part_of(page_of(model, tmp_path), "auto_labels")).text
+    assert f"at least {needed}" in Text(part_of(page_of(model, tmp_path), "plan")).text
 
 
 @pytest.mark.usefixtures("whole_page")
@@ -249,9 +293,14 @@ def test_without_rows_sections_say_what_is_missing(fitted_forest, tmp_path):
 
 
 def test_of_many_rows_some_are_drawn(fitted_panel, monkeypatch, tmp_path):
-    monkeypatch.setattr(data, "MOST_ROWS", 50)
-    words = Text(page_of(fitted_panel, tmp_path, **ROWS)).text
+    monkeypatch.setattr(page_module, "MOST_ROWS", 50)
+    names = [f"row {k}" for k in range(400)]
+    page = page_of(fitted_panel, tmp_path, **ROWS, row_names=names)
+    words = Text(page).text
     assert "50 unlabeled rows drawn at random from 400" in words
+    probabilities = fitted_panel.predict_proba(X[100:]).max(axis=1)
+    for name, cells in re.findall(r"<tr><td>row (\d+)</td>(.*?)</tr>", part_of(page, "next")):
+        assert f"<td>{100 * probabilities[int(name)]:.1f}%</td>" in cells
 
 
 def first_column(page, section):
@@ -345,6 +394,17 @@ def named(**parameters):
     rows = pd.DataFrame(X, columns=[f"column {k}" for k in range(X.shape[1])])
     model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0, **parameters)
     return model.fit(rows[:100], Y[:100], rows[100:]), {"X_unlabeled": rows[100:]}
+
+
+def test_columns_are_called_as_in_the_file_and_matched_by_name(tmp_path):
+    model, given = named()
+    names = list(given["X_unlabeled"])
+    page = page_of(model, tmp_path, **given)
+    mixed = {"X_unlabeled": given["X_unlabeled"][names[::-1]].assign(more=1)}
+    assert page_of(model, tmp_path, force=True, **mixed) == page
+    plain = Text(part_of(page_of(forest(), tmp_path, force=True), "columns")).text
+    assert "column 7" in plain
+    assert not re.search(r"\bx\d", plain)
 
 
 def test_importances_and_gain_are_told_in_the_names_of_columns(tmp_path):

@@ -7,16 +7,48 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.bounds.auto_labels import check_max_error, question_words
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.finishing import Plan, make_plan
 from hedgeclipper.bounds.intervals import check_level
+from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io.messages import import_extra
-from hedgeclipper.report.data import steps_in
+from hedgeclipper.votes.aggregator import VoteAggregator
 
 BLUE, GRAY = "#0072B2", "#404040"
 # by default the curve ends here, or at the bound on the error of all rows
 N_POINTS, LEAST_END, MOST_END = 40, 0.1, 0.5
+
+
+# what both have is asked of them together; sections about one of them ask that class
+FittedModel = HedgeClipperClassifier | VoteAggregator
+
+
+def steps_in(model: Any, wanted_by: str) -> tuple[list[Any], FittedModel]:
+    """Return the transformers in pipelines and searches, and the fitted estimator at their end.
+
+    ``wanted_by`` is what needs it, for the error if there is none of ours.
+    """
+    steps: list[Any] = []
+    while True:
+        if hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif isinstance(model, Pipeline):
+            own = [step for _, step in model.steps[:-1]]
+            steps += [step for step in own if step not in (None, "passthrough")]
+            model = model[-1]
+        else:
+            break
+    if not isinstance(model, FittedModel):
+        raise TypeError(
+            f"{wanted_by} is for HedgeClipperClassifier or VoteAggregator, or a pipeline or search "
+            f"that ends in one. Got {type(model).__name__}."
+        )
+    check_is_fitted(model)
+    return steps, model
 
 
 @dataclass(eq=False, repr=False)
@@ -84,7 +116,8 @@ class PlanDisplay:
         estimator : estimator
             One of this package, or a pipeline or search that ends in one.
         max_error : float, optional
-            The error that was named before the test labels were seen, to mark.
+            The error that was named before the test labels were seen. It is marked if it is
+            guaranteed: if it is the first question that they are asked, as of ``auto_label``.
         max_errors : array-like of shape (n_points,), optional
             Largest proportions of errors, each between 0 and 1. By default 40, up to where no row
             needs review, but at least to 0.1 and at most to 0.5.
@@ -106,6 +139,8 @@ class PlanDisplay:
             max_errors = errors_to_try(rule.certificate(confidence_level))
         if max_error is not None:
             max_errors = np.union1d(max_errors, [max_error])
+            asked = question_words(check_max_error(max_error), "file", confidence_level)
+            reason = reason or rule.first_question.why_estimate(asked, rule.uncertainties)
         max_errors = np.asarray(max_errors, dtype=float)
         if max_errors.ndim != 1 or not np.all((max_errors > 0) & (max_errors < 1)):
             raise ValueError(
@@ -153,6 +188,8 @@ class PlanDisplay:
             xlabel="errors allowed in the finished file",
             ylabel=f"rows to label by hand, of {plan.n_unlabeled:,}",
         )
+        self.ax_.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
+        self.ax_.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         self.ax_.set_ylim(bottom=0.0)
         self.ax_.set_xlim(left=0.0)
         self.ax_.legend(fontsize="small")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date
 from html import escape
 from io import StringIO
@@ -16,21 +17,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.calibration import CalibrationDisplay
 
 import hedgeclipper
 from hedgeclipper.base.evaluation import evaluate_predictions
 from hedgeclipper.base.predictions import cheapest
-from hedgeclipper.bounds.auto_labels import needed_tests
+from hedgeclipper.bounds.auto_labels import check_max_error, needed_tests, question_words
 from hedgeclipper.bounds.finishing import make_plan
-from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL
+from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL, TestedPredictions
 from hedgeclipper.classifier import HedgeClipperClassifier
+from hedgeclipper.io import as_frame, frame_with, is_batched, is_frame, is_in_memory
 from hedgeclipper.io.atomic import atomic_path, check_output
 from hedgeclipper.io.messages import import_extra
-from hedgeclipper.report.data import FittedModel, ReportData, read_data, voters_of
-from hedgeclipper.report.displays import BLUE, GRAY, PlanDisplay
+from hedgeclipper.report.displays import BLUE, GRAY, FittedModel, PlanDisplay, steps_in
+from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD
 from hedgeclipper.votes.aggregator import VoteAggregator
+from hedgeclipper.votes.matrix import Votes
 
 MOST_BARS = 12
 MOST_UNCERTAIN = 15
@@ -38,7 +42,12 @@ MOST_IMPORTANT, MOST_COLUMNS = 15, 500
 MOST_VOTERS = 25
 CALIBRATION_BINS = 5
 FEW_LABELS = 50
-ERRORS_ALLOWED = (0.01, 0.05, 0.1)
+# errors of the finished file that are listed, and the one that the verdict is for by default
+ERRORS_ALLOWED, USUAL_ERROR = (0.01, 0.05, 0.1), 0.05
+# numbers of more random labels to try, of which the best is advised if it saves so much
+MORE_LABELS, WORTH_IT = (50, 100, 150, 200, 300, 400, 600, 800, 1200, 1600), 0.05
+# of more unlabeled rows so many are drawn, by this seed
+MOST_ROWS, SEED = 20_000, 0
 REPORT_EXTRA = "report"
 MOST_LISTED = 6
 # as wide as a phone, so that text there has the size it is given here
@@ -62,17 +71,17 @@ def write_report(
     *,
     X_unlabeled: Any = None,
     row_names: Sequence[str] | None = None,
+    max_error: float | None = None,
     about: Mapping[str, str] | None = None,
     title: str | None = None,
     force: bool = False,
 ) -> Path:
     """Write a report of a fitted model: one HTML file that needs no network.
 
-    It begins with the expected error beside that of the most frequent class. Then come recall and
-    confusion of classes, the rows to label next, and those that can be labeled automatically.
-    Details are folded: columns that matter, weights, calibration and settings. Recall and
-    calibration are of labeled rows that were predicted without their labels
-    (``tested_probabilities``). Sections for which rows are missing state so. It needs the extra
+    It begins with a verdict: how many rows may keep their predicted labels, and what to do with the
+    others. Then come the plan, rows to label by hand for each error of the finished file, and the
+    rows to label next. Details are folded: classes, columns that matter, voters, how the error was
+    measured, and settings. Sections for which rows are missing state so. It needs the extra
     ``report``.
 
     Parameters
@@ -88,6 +97,10 @@ def write_report(
     row_names : sequence of str, optional
         Names of the unlabeled rows, one for each that is passed, in their order. By default those
         that votes have, else numbers from 0.
+    max_error : float, optional
+        Largest proportion of wrong labels in the finished file that the verdict is for, if it was
+        named before the labels were seen. By default 0.05, and the verdict is an estimate unless
+        ``auto_label`` was asked for it first.
     about : mapping of str to str, optional
         More to tell of the data, such as the name of a file, under "Data and settings".
     title : str, optional
@@ -114,34 +127,36 @@ def write_report(
     path = check_output(path, force=force)
     for module in ("jinja2", "matplotlib", "pandas"):
         import_extra(module, REPORT_EXTRA, "write_report")
-    data = read_data(model, X_unlabeled, row_names)
-    tested, name = data.model.tested_probabilities(), type(data.model).__name__
-    voters = voters_of(data.model)
-    kind = "vote" if data.vote_model is None else "aggregate of the votes"
+    steps, fitted = steps_in(model, "A report")
+    rows = _read_rows(fitted, steps, X_unlabeled, row_names)
+    tested, name = fitted.tested_probabilities(), type(fitted).__name__
+    table = fitted if isinstance(fitted, HedgeClipperClassifier) else None
+    votes = fitted if isinstance(fitted, VoteAggregator) else None
+    voters = _voters(fitted)
+    kind = "aggregate of the votes" if votes else "vote"
     about = {
-        "model": f"{name}: {kind} of {count(voters['voter'].nunique(), 'voter')}",
+        "model": f"{name}: {kind} of {count(voters['n_voters'], 'voter')}",
         **(about or {}),
-        **_encoded(data.table_model),
+        **_encoded(table),
     }
     page = template("page.html").render(
         title=f"Report of a {name}" if title is None else title,
-        data=data,
-        model=data.model,
+        unlabeled=rows,
+        model=fitted,
+        is_votes=votes is not None,
         about=about,
-        gain=_gain(data.table_model),
-        never_predicted=getattr(data.model, "never_predicted_", {}),
+        gain=_gain(table),
+        never_predicted=getattr(fitted, "never_predicted_", {}),
         n_tested=tested[0].size,
-        sections={
-            "classes": _classes(data, *tested),
-            "next": _next(data, tested[0]),
-            "auto_labels": _auto_labels(data.model),
-        },
+        plan=_plan(fitted, max_error),
+        sections={"next": _next(fitted, rows, tested[0])},
         details={
-            **_columns_that_matter(data),
-            **_rates(data.vote_model),
-            "voters": _voters(voters),
-            "calibration": _calibration(data.classes, *tested),
-            "settings": _settings(data.model),
+            "classes": _classes(fitted, rows, *tested),
+            **_columns_that_matter(table),
+            **_rates(votes),
+            "voters": voters,
+            "calibration": _calibration(fitted.classes_, *tested),
+            "settings": _settings(fitted),
         },
         version=hedgeclipper.__version__,
         date=date.today().isoformat(),
@@ -151,18 +166,132 @@ def write_report(
     return path
 
 
+@dataclass(frozen=True, eq=False)
+class UnlabeledRows:
+    """Names and probabilities of unlabeled rows, all that were passed or a sample of them."""
+
+    names: Sequence[str]
+    n_passed: int
+    probabilities: np.ndarray  # (n_rows, n_classes)
+    codes: np.ndarray  # (n_rows,): predicted classes
+    has_vote: np.ndarray  # (n_rows,): whether anything is known of them
+
+
+def _read_rows(
+    model: FittedModel, steps: list[Any], X_unlabeled: Any, row_names: Any
+) -> UnlabeledRows | None:
+    """Return unlabeled rows with their predictions; None without any."""
+    X: Any = None
+    if isinstance(model, VoteAggregator):
+        if X_unlabeled is not None:
+            raise ValueError(
+                "A report of VoteAggregator is about the votes of its fit, which it knows. Got "
+                "X_unlabeled."
+            )
+        X = model.labeled_votes_.unlabeled
+        n_rows = X.n_rows * model.labeled_votes_.has_unlabeled
+    elif X_unlabeled is not None:
+        X = _in_memory(X_unlabeled, steps)
+        columns = getattr(model, "feature_names_in_", None)
+        X = X if columns is None else frame_with(X, list(columns))
+        n_rows = X.shape[0]
+    else:
+        n_rows = 0
+    if row_names is not None and len(row_names) != n_rows:
+        raise ValueError(
+            f"row_names must have one name for each of the {n_rows:,} unlabeled rows that are "
+            f"passed. Got {len(row_names):,} names."
+        )
+    if not n_rows:
+        return None
+    chosen, has_vote = np.arange(n_rows), np.ones(n_rows, bool)
+    if isinstance(X, Votes):
+        row_names = X.rows if row_names is None else row_names
+        has_vote = X.counts().sum(axis=1) > 0
+    elif n_rows > MOST_ROWS:
+        chosen = np.sort(np.random.RandomState(SEED).choice(n_rows, MOST_ROWS, replace=False))
+        X = _safe_indexing(X, chosen)
+    probabilities = model.predict_proba(X)
+    codes = cheapest(probabilities, getattr(model, "costs_", None))
+    names = [str(k if row_names is None else row_names[k]) for k in chosen]
+    return UnlabeledRows(names, n_rows, probabilities, codes, has_vote[chosen])
+
+
+def _in_memory(rows: Any, steps: list[Any]) -> Any:
+    """Return rows as an array, CSR matrix or frame, that steps have transformed."""
+    for step in steps:
+        rows = step.transform(rows)
+    if isinstance(rows, (list, tuple)) and not is_batched(rows):
+        rows = np.asarray(rows)
+    if not is_in_memory(rows):
+        raise ValueError(
+            f"X_unlabeled must be in memory for a report. Got {type(rows).__name__}. Pass some "
+            "thousand of these rows, drawn at random."
+        )
+    if sparse.issparse(rows):
+        return rows.tocsr()
+    return as_frame(rows) if is_frame(rows) else rows
+
+
+def _plan(model: FittedModel, max_error: float | None) -> dict[str, Any]:
+    """Return how many rows people must label for some errors of the finished file, and a curve.
+
+    The verdict is for one error. It is guaranteed if that was named, and nothing else before.
+    """
+    rule, reason = model.tested_predictions_.about(None)
+    level = model.certificate_.confidence_level or ESTIMATE_LEVEL
+    largest = USUAL_ERROR if max_error is None else max_error
+    asked = question_words(check_max_error(largest), "file", level)
+    is_named = max_error is not None or rule.first_question.words == asked
+    if is_named and not reason:
+        reason = rule.first_question.why_estimate(asked, rule.uncertainties)
+    more = _labels_worth_it(rule, level, largest)
+    errors = sorted({*ERRORS_ALLOWED, largest})
+    plan = make_plan(rule, level, errors, more)
+    needed = [needed_tests(rule, allowed, level) for allowed in errors]
+    at, svg = errors.index(largest), None
+    if rule.wrong.size and rule.unlabeled_uncertainties.size:
+        label = "Rows to label by hand against the errors allowed in the finished file"
+        options = {"confidence_level": level, "name": "", "more": more}
+        options["max_error"] = largest if is_named and not reason else None
+        svg = figure(label, PlanDisplay.from_estimator, model, **options)
+    return {
+        "plan": plan,
+        "needed": needed,
+        "level": level,
+        "figure": svg,
+        "max_error": largest,
+        "is_guarantee": is_named and not reason,
+        "n_review": int(plan.n_by_hand[at]),
+        "n_needed": needed[at],
+        "more": [(n, int(by_hand[at]) - n) for n, by_hand in plan.n_by_hand_with_more.items()],
+    }
+
+
+def _labels_worth_it(rule: TestedPredictions, level: float, max_error: float) -> list[int]:
+    """Return the number of more random labels that leaves fewest rows by hand, if it saves some."""
+    tries = [n for n in MORE_LABELS if n < rule.n_unlabeled // 2]
+    plan = make_plan(rule, level, [max_error], tries)
+    by_hand = {n: int(found[0]) for n, found in plan.n_by_hand_with_more.items()}
+    best = min(by_hand, key=by_hand.__getitem__, default=0)
+    is_better = best and by_hand[best] < (1.0 - WORTH_IT) * plan.n_by_hand[0]
+    return [best] if is_better else []
+
+
 def _gain(model: HedgeClipperClassifier | None) -> str:
     """Return what unlabeled rows bring to trees, in words; nothing where that is not measured."""
     gain = getattr(model, "unlabeled_gain_", None) if model and model.n_unlabeled_ else None
     return "" if gain is None else f"{gain.describe()}, in its trees"
 
 
-def _classes(data: ReportData, y: np.ndarray, probabilities: np.ndarray) -> dict[str, Any]:
+def _classes(
+    model: FittedModel, rows: UnlabeledRows | None, y: np.ndarray, probabilities: np.ndarray
+) -> dict[str, Any]:
     """Return recall and confusion of classes on tested rows, and predicted proportions."""
     section: dict[str, Any] = {"bars": [], "heat": [], "proportions": [], "auc": None}
-    classes = data.classes
+    classes = model.classes_
     if y.size:
-        predicted = classes[cheapest(probabilities, data.costs)]
+        predicted = classes[cheapest(probabilities, getattr(model, "costs_", None))]
         found = evaluate_predictions(y, predicted, probabilities, classes)
         counts = found.confusion.sum(axis=1)
         order = np.argsort(-counts, kind="stable")[:MOST_BARS]
@@ -172,70 +301,50 @@ def _classes(data: ReportData, y: np.ndarray, probabilities: np.ndarray) -> dict
             section["bars"].append((found.classes[k], found.recall[k], found.recall_intervals[k]))
             section["heat"].append((found.classes[k], counts[k], own))
         section["predicted"] = found.classes[order]
-    if data.probabilities is not None:
-        codes = cheapest(data.probabilities, data.costs)
-        proportions = np.bincount(codes, minlength=classes.size) / codes.size
-        expected = data.probabilities.mean(axis=0)
+    if rows is not None:
+        proportions = np.bincount(rows.codes, minlength=classes.size) / rows.codes.size
+        expected = rows.probabilities.mean(axis=0)
         order = np.argsort(-proportions, kind="stable")[:MOST_BARS]
         section["proportions"] = [(classes[k], proportions[k], expected[k]) for k in order]
     return section | {"n_left_out": max(classes.size - MOST_BARS, 0)}
 
 
-def _next(data: ReportData, y: np.ndarray) -> dict[str, Any]:
+def _next(model: FittedModel, rows: UnlabeledRows | None, y: np.ndarray) -> dict[str, Any]:
     """Return the rows with the least certain predictions, and what decides the advice."""
-    shift = getattr(data.model, "shift_score_", 0.0)
-    rarest = min(int(np.sum(y == label)) for label in data.classes)
+    shift = getattr(model, "shift_score_", 0.0)
+    rarest = min(int(np.sum(y == label)) for label in model.classes_)
+    uncertain = []
+    if rows is not None:
+        best_two = np.sort(rows.probabilities, axis=1)[:, ::-1][:, :2]
+        margins = best_two[:, 0] - best_two[:, 1]
+        order = np.argsort(margins, kind="stable")
+        for row in order[rows.has_vote[order]][:MOST_UNCERTAIN]:
+            code = rows.codes[row]
+            own = model.classes_[code], rows.probabilities[row, code]
+            uncertain.append((rows.names[row], *own))
     return {
         "shift": shift if shift > SHIFT_THRESHOLD else None,
         "rarest": rarest if rarest < FEW_LABELS else None,
-        "rows": [] if data.probabilities is None else _uncertain(data, data.probabilities),
+        "rows": uncertain,
     }
 
 
-def _uncertain(data: ReportData, probabilities: np.ndarray) -> list[tuple[str, Any, float]]:
-    """Return names, predictions and their probabilities of rows whose best classes are closest."""
-    best_two = np.sort(probabilities, axis=1)[:, ::-1][:, :2]
-    margins = best_two[:, 0] - best_two[:, 1]
-    if data.vote_model is not None:  # rows without a vote have nothing to tell
-        margins[data.unlabeled.counts().sum(axis=1) == 0] = np.inf
-    rows = np.argsort(margins, kind="stable")[:MOST_UNCERTAIN]
-    codes = cheapest(probabilities, data.costs)
-    return [
-        (data.row_names[row], data.classes[codes[row]], probabilities[row, codes[row]])
-        for row in rows
-        if np.isfinite(margins[row])
-    ]
-
-
-def _auto_labels(model: FittedModel) -> dict[str, Any]:
-    """Return how many rows people must label for a few errors of the finished file, and a curve."""
-    rule, bound = model.tested_predictions_, model.certificate_
-    level = bound.confidence_level or ESTIMATE_LEVEL
-    more = [n for n in (100, 400) if n < rule.unlabeled_uncertainties.size // 2]
-    plan = make_plan(rule, level, ERRORS_ALLOWED, more)
-    needed = [needed_tests(rule, allowed, level) for allowed in ERRORS_ALLOWED]
-    svg = None
-    if rule.wrong.size and rule.unlabeled_uncertainties.size:
-        label = "Rows to label by hand against the errors allowed in the finished file"
-        options = {"confidence_level": level, "name": "", "more": more}
-        svg = figure(label, PlanDisplay.from_estimator, model, **options)
-    return {"plan": plan, "needed": needed, "level": level, "figure": svg}
-
-
-def _columns_that_matter(data: ReportData) -> dict[str, Any]:
+def _columns_that_matter(model: HedgeClipperClassifier | None) -> dict[str, Any]:
     """Return the most important columns, where they are measured; no section for votes."""
-    if data.table_model is None:
+    if model is None:
         return {}
-    importances, encoding = None, data.table_model.encoding_
+    importances, encoding = None, model.encoding_
     if len(encoding) <= MOST_COLUMNS:
         with suppress(AttributeError):  # no voter has trees, or a saved model has no rows
-            importances = data.table_model.feature_importances_
+            importances = model.feature_importances_
     if importances is None:
         return {"columns": None}
     used = np.flatnonzero(encoding["kind"] != "left out")
     order = used[np.argsort(-importances[used], kind="stable")][:MOST_IMPORTANT]
     most = max(float(importances.max()), 1e-9)
     shown, names = importances.round(3) + 0.0, encoding["column"]  # no -0.000
+    if not hasattr(model, "feature_names_in_"):  # rows without names are known by their place
+        names = [f"column {k}" for k in range(len(names))]
     bars = [(names[k], max(importances[k], 0.0) / most, f"{shown[k]:.3f}") for k in order]
     return {"columns": {"bars": bars, "n_left_out": used.size - order.size}}
 
@@ -263,12 +372,24 @@ def _rates(model: VoteAggregator | None) -> dict[str, Any]:
     return {"rates": {"rates": rates, "bars": bars}}
 
 
-def _voters(voters: Any) -> dict[str, Any]:
-    """Return which voters matter, in a table, and which contradict others."""
+def _voters(model: FittedModel) -> dict[str, Any]:
+    """Return which voters matter, in a table, and which contradict others.
+
+    The correlation of voters without scores is their accuracy on gold labels, on a scale on which
+    a guess has 0.
+    """
+    voters = model.voter_summary()
+    if isinstance(model, VoteAggregator):
+        names = {"Coverage": "coverage", "Weight": "weight", "Contribution": "contribution"}
+        voters, n_classes = voters.rename(columns=names), model.classes_.size
+        correlation = (n_classes * voters["Emp. Acc."] - 1.0) / (n_classes - 1.0)
+        voters = voters.rename_axis("voter").reset_index()
+        voters = voters.assign(correlation=correlation.to_numpy())
     voters = voters.sort_values("contribution", ascending=False, kind="stable")
     is_against = voters["correlation"] + voters.get("standard_error", 0.0) < 0
     return {
-        "n_voters": len(voters),
+        "n_voters": voters["voter"].nunique(),
+        "n_rows": len(voters),
         "shown": voters[:MOST_VOTERS].to_dict("list"),
         "against_labels": voters["voter"][is_against].tolist(),
         "contradicting": voters["voter"][voters.get("Contradicts", is_against & False)].tolist(),
