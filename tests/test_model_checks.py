@@ -30,9 +30,8 @@ from hedgeclipper.persistence import check_model, parts_of
 from hedgeclipper.voters.tree_groups import TreeGroup
 from hedgeclipper.voters.trees import PackedTrees
 from hedgeclipper.voters.views import Components
-from hedgeclipper.votes.initial_model import InitialModel
-from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.vote_kernel import VoteKernel
+from hedgeclipper.votes.initial_model import VoteModel
+from hedgeclipper.votes.matrix import VoteKernel, Votes
 from hedgeclipper.weighing import Calibration, RankScale, TreeScale, WeightedVote
 
 
@@ -176,10 +175,10 @@ CHANGES = {
         (Votes, "voters", shorter),
         (Votes, "classes", shorter),
         (VoteAggregator, "classes_", shorter),
-        (InitialModel, "log_balance", entry(0, np.nan)),
-        (InitialModel, "log_balance", entry(0, np.log(2.0))),
-        (InitialModel, "log_balance", shorter),
-        (InitialModel, "votes", entry(0, np.inf)),
+        (VoteModel, "log_balance", entry(0, np.nan)),
+        (VoteModel, "log_balance", entry(0, np.log(2.0))),
+        (VoteModel, "log_balance", shorter),
+        (VoteModel, "votes", entry(0, np.inf)),
     ],
 }
 

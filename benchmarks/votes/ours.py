@@ -14,14 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.special import softmax
 
 from benchmarks.votes.peers.peer import Peer, Setting
 from hedgeclipper import VoteAggregator
-from hedgeclipper.votes.initial_model import LOG_LOSS, most_probable
-from hedgeclipper.votes.labeled_votes import Evidence, LabeledVotes, gather_evidence
-from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.labeled_votes import (
+    Evidence,
+    LabeledVotes,
+    gather_evidence,
+    most_probable,
+)
+from hedgeclipper.votes.matrix import VoteKernel, Votes
 from hedgeclipper.votes.vote_game import VoterBounds, bound_voters, relaxed, solve_vote_game
-from hedgeclipper.votes.vote_kernel import VoteKernel
 
 
 class Fitted(NamedTuple):
@@ -76,7 +80,7 @@ def fit_game(L: Any, setting: Setting) -> Fitted:
     n_labeled = gold.codes.size
     game = solve_vote_game(sample, bounds, uniform, n_labeled=n_labeled)
     kernel = VoteKernel(gold.aligned(votes))
-    probabilities = LOG_LOSS.link(kernel.weighted(game.weights))
+    probabilities = softmax(kernel.weighted(game.weights), axis=1)
     probabilities[kernel.n_votes == 0] = evidence.balance
     classes = gold.votes.classes
     labels = classes[most_probable(probabilities, evidence.balance)]

@@ -47,14 +47,14 @@ from hedgeclipper.voters.trees import PackedTrees
 from hedgeclipper.voters.views import Components, QuantileColumns
 from hedgeclipper.voters.voters import VoterScorer
 from hedgeclipper.votes.aggregator import VoteAggregator
-from hedgeclipper.votes.initial_model import InitialModel, VotePredictor
+from hedgeclipper.votes.initial_model import VoteModel
 from hedgeclipper.votes.labeled_votes import LabeledVotes
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.vote_game import Constraints, VoterBounds
 from hedgeclipper.weighing import Calibration, RankScale, TreeScale, WeightedVote
 
 # raised whenever a saved type is renamed or moved, or stores something else
-FORMAT = 13
+FORMAT = 14
 HEADER = "hedgeclipper.json"
 _ZIP_MAGIC = b"PK\x03\x04"
 _CHECKSUM_BYTES = 64
@@ -82,8 +82,7 @@ OWN_TYPES: tuple[type, ...] = (
     QuantileColumns,
     VoterScorer,
     VoteAggregator,
-    InitialModel,
-    VotePredictor,
+    VoteModel,
     LabeledVotes,
     Votes,
     Constraints,
@@ -384,7 +383,7 @@ def _try_predictions(model: Any) -> None:
     predictor: Any = getattr(model, "_predictor", None)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        if isinstance(predictor, VotePredictor):
+        if isinstance(predictor, VoteModel):
             labels = np.array([[model.classes_[0]], [None]], dtype=object)
             found = model.predict_proba(np.repeat(labels, model.voters_.size, axis=1))
         elif isinstance(predictor, TablePredictor):

@@ -8,7 +8,6 @@ from sklearn.linear_model import LogisticRegression
 from hedgeclipper.votes import component_models
 from hedgeclipper.votes.component_models import (
     RIDGES,
-    fit_agreement,
     fit_dawid_skene,
     fit_naive_bayes,
     fit_ridge,
@@ -119,25 +118,6 @@ def test_unlabeled_rows_of_no_weight_leave_naive_bayes():
     theirs = fit_naive_bayes(labeled, truth[:20], UNIFORM)
     assert ours.votes == pytest.approx(theirs.votes)
     assert ours.without_own == pytest.approx(theirs.without_own)
-
-
-def test_agreement_tells_good_voters_from_bad_ones_without_a_label():
-    rng = np.random.default_rng(2)
-    truth, good = some_votes(rng, 500, 3, 2, accuracy=0.9)
-    _, bad = some_votes(rng, 500, 2, 2, accuracy=0.5, truth=truth)
-    kernel = kernel_of(np.hstack([good, bad]), 2)
-    model = fit_agreement(kernel)
-    accuracy = np.exp(np.diagonal(model.votes, axis1=1, axis2=2)).mean(axis=1)
-    assert accuracy == pytest.approx([0.9] * 3 + [0.5] * 2, abs=0.08)
-
-
-def test_a_lead_is_that_of_the_largest_score_over_the_next():
-    table = np.array([[0, 0, 1], [0, 1, -1], [-1, -1, -1], [2, -1, -1], [2, 1, 0]])
-    kernel = kernel_of(table, 3)
-    model = fit_agreement(kernel)
-    scores, voted = np.sort(model.scores(kernel), axis=1), np.array([0, 1, 3, 4])
-    assert model.leads(kernel)[voted] == pytest.approx(scores[voted, 2] - scores[voted, 1])
-    assert model.leads(kernel)[2] == -1.0
 
 
 def test_the_majority_vote_counts_every_vote_alike():

@@ -16,8 +16,7 @@ from hedgeclipper.votes.labeled_votes import (
     gather_evidence,
     warn_of_shift,
 )
-from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.vote_kernel import VoteKernel
+from hedgeclipper.votes.matrix import VoteKernel, Votes
 from tests.votes.vote_instances import kernel_of, some_votes, votes_of
 
 TABLE = np.array([[0, 1], [1, 1], [2, -1], [-1, -1], [0, 2]])

@@ -10,6 +10,7 @@ from scipy.optimize import linprog, minimize
 from scipy.special import log_softmax, softmax
 
 from hedgeclipper.votes import vote_game
+from hedgeclipper.votes.matrix import split_weights
 from hedgeclipper.votes.vote_game import (
     KernelVoters,
     bound_voters,
@@ -17,7 +18,6 @@ from hedgeclipper.votes.vote_game import (
     relaxed,
     solve_vote_game,
 )
-from hedgeclipper.votes.vote_kernel import split_weights
 from tests.votes.vote_instances import (
     constraints,
     features,

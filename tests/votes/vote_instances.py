@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.matrix import VoteKernel, Votes
 from hedgeclipper.votes.vote_game import bound_voters
-from hedgeclipper.votes.vote_kernel import VoteKernel
 
 
 def some_votes(rng, n_rows, n_voters, n_classes, accuracy=0.7, coverage=0.7, truth=None):

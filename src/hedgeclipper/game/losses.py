@@ -97,10 +97,6 @@ class LogLoss(Loss):
 
     is_smooth = True
 
-    def scores(self, log_probabilities: np.ndarray) -> np.ndarray:
-        """Return scores whose link is this prediction: none below -20, so that they are finite."""
-        return np.maximum(log_probabilities, -20.0)
-
     def value_and_gradient(self, m, eps):
         """Return logsumexp(m), 0 and softmax(m); the width plays no part."""
         potential, z = soft_maximum(m)
@@ -109,10 +105,6 @@ class LogLoss(Loss):
     def conjugate(self, z):
         """Return minus the entropy."""
         return -row_sums(entr(z))
-
-    def link(self, m: np.ndarray) -> np.ndarray:
-        """Return softmax(m), the prediction that is minimax optimal at m."""
-        return soft_maximum(m)[1]
 
 
 class LargestScore(Loss):

@@ -18,28 +18,24 @@ from hedgeclipper.base.semi_supervised import check_sampled_rows
 from hedgeclipper.bounds.certificate import ClassRates
 from hedgeclipper.bounds.hold_out import hold_out_labels
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL
-from hedgeclipper.game.losses import row_maxima
+from hedgeclipper.game.losses import row_maxima, soft_maximum
 from hedgeclipper.game.solvers import store_games
 from hedgeclipper.io import split_target
 from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.messages import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
-from hedgeclipper.votes.initial_model import (
-    VotePredictor,
-    fit_initial_model,
-    most_probable,
-)
+from hedgeclipper.votes.initial_model import VoteModel, fit_initial_model
 from hedgeclipper.votes.labeled_votes import (
     Evidence,
     LabeledVotes,
-    certainty_differs,
+    check_predictions,
     find_gold_voters,
     gather_evidence,
+    most_probable,
     warn_of_shift,
 )
-from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.vote_game import Constraints, check_rule, constrain, solve_vote_game
-from hedgeclipper.votes.vote_kernel import VoteKernel, split_weights
+from hedgeclipper.votes.matrix import VoteKernel, Votes, split_weights
+from hedgeclipper.votes.vote_game import Constraints, constrain, solve_vote_game
 
 
 class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator):
@@ -181,13 +177,7 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         self
         """
         self.__dict__.pop("_predictor", None)
-        L, y = split_target(L, y)
-        votes, others = self._read(L), None if L_unlabeled is None else self._read(L_unlabeled)
-        gold = LabeledVotes.of(votes, y, others, self.abstain_label)
-        refuse_leaks(find_gold_voters(gold), gold.codes.size, self.keep or (), "Voter")
-        if sample is not None:
-            known = votes.n_rows if isinstance(L, (Votes, str, Path)) else L
-            check_sampled_rows(sample, known, None, L_unlabeled)
+        gold = self._gather_labels(L, y, L_unlabeled, sample)
         draw = hold_out_labels(
             gold.codes.size,
             (gold.unlabeled_rows[: None if gold.has_unlabeled else 0], gold.labeled_rows),
@@ -196,34 +186,40 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
             holdout=self.holdout,
             random_state=self.random_state,
         )
-        held = draw.held
-        pool = gold if held is None else gold.hold_out(held)
-        evidence = gather_evidence(pool, self.class_balance, self.random_state)
+        rows = gold if draw.held is None else gold.hold_out(draw.held)
+        evidence = gather_evidence(rows, self.class_balance, self.random_state)
         is_shifted = warn_of_shift(evidence.labeled, evidence.unlabeled)
         constraints = constrain(evidence)
         initial, on_labeled = fit_initial_model(evidence)
+        sampled = initial.log_probabilities(evidence.sample)
         game = solve_vote_game(
-            evidence.sample,
-            constraints.joint,
-            initial.log_probabilities(evidence.sample),
-            n_labeled=pool.codes.size,
+            evidence.sample, constraints.joint, sampled, n_labeled=rows.codes.size
         )
-        predictor = VotePredictor(initial, game.weights)
-        probabilities = predictor.probabilities(evidence.unlabeled)
-        held_rows = np.setdiff1d(gold.labeled_rows, pool.labeled_rows)
-        is_held = np.isin(pool.unlabeled_rows, held_rows)
+        model = initial.moved(game.weights)
+        probabilities = model.probabilities(evidence.unlabeled)
+        is_held = np.isin(rows.unlabeled_rows, np.setdiff1d(gold.labeled_rows, rows.labeled_rows))
         unlabeled, tested = probabilities[~is_held], probabilities[is_held]
-        if held is None:
-            tested = predictor.moved(on_labeled, evidence.labeled)
-        else:
-            # labels whose draw is recorded are a random sample, whatever votes look like
-            is_shifted = not draw.is_recorded and (is_shifted or certainty_differs(evidence))
-        self._tested, self._rates = check_rule(gold, draw, evidence, tested, unlabeled, is_shifted)
+        if draw.held is None:
+            tested = add_game(on_labeled, evidence.labeled, game.weights)
+        self._tested, self._rates = check_predictions(
+            gold, draw, evidence, tested, unlabeled, is_shifted
+        )
         self.certificate_ = self._tested.certificate(self.confidence_level)
         store_games(self, [game])
-        self._constraints, self._predictor = constraints, predictor
-        self._store(gold, evidence, unlabeled)
+        self._constraints, self._predictor, self._gold = constraints, model, gold
+        self._store(evidence, game.weights, unlabeled)
         return self
+
+    def _gather_labels(self, L: Any, y: Any, L_unlabeled: Any, sample: Any) -> LabeledVotes:
+        """Return votes and gold labels; no voter may be the gold label, and the sample must fit."""
+        L, y = split_target(L, y)
+        votes, others = self._read(L), None if L_unlabeled is None else self._read(L_unlabeled)
+        gold = LabeledVotes.of(votes, y, others, self.abstain_label)
+        refuse_leaks(find_gold_voters(gold), gold.codes.size, self.keep or (), "Voter")
+        if sample is not None:
+            known = votes.n_rows if isinstance(L, (Votes, str, Path)) else L
+            check_sampled_rows(sample, known, None, L_unlabeled)
+        return gold
 
     def _read(self, L: Any) -> Votes:
         return Votes.of(L, abstain_label=self.abstain_label)
@@ -269,7 +265,8 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         Of shape (n_voters, n_classes, n_classes). Initial model and game are added up.
         """
         check_is_fitted(self)
-        return self._predictor.vote_weights
+        table = self._predictor.votes
+        return table - table.mean(axis=2, keepdims=True)
 
     @property
     def transduction_(self) -> np.ndarray:
@@ -332,7 +329,7 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         """
         check_is_fitted(self)
         pandas = import_extra("pandas", "io", "voter_summary")
-        columns = summarize_voters(self._gold, self._constraints, self._predictor)
+        columns = self._summary()
         return pandas.DataFrame(columns, index=self.voters_)
 
     def tested_probabilities(self):
@@ -360,19 +357,16 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         """Return whether the last fit was completed."""
         return hasattr(self, "_predictor")
 
-    def _store(self, gold: LabeledVotes, evidence: Evidence, unlabeled: np.ndarray) -> None:
+    def _store(self, evidence: Evidence, theta: np.ndarray, unlabeled: np.ndarray) -> None:
         """Store results, and labels of all rows, given the probabilities of the unlabeled ones."""
+        gold = self._gold
         self.classes_, self.voters_ = gold.votes.classes, gold.votes.voters
         self.n_features_in_ = gold.votes.n_voters
         self.n_labeled_, self.n_unlabeled_ = gold.codes.size, gold.unlabeled_rows.size
         self.class_balance_ = evidence.balance
         self.uncovered_ = np.diff(gold.unlabeled.matrix.indptr) == 0
-        voters, votes, classes = split_weights(
-            self._predictor.weights, *evidence.unlabeled.shape[:2]
-        )
-        self.weights_ = voters[:, None] + votes
-        self.class_weights_ = self._predictor.initial.classes + classes
-        self._gold = gold
+        voters, votes, _ = split_weights(theta, *evidence.unlabeled.shape[:2])
+        self.weights_, self.class_weights_ = voters[:, None] + votes, self._predictor.classes
         self._transduction = gold.all_labels(self._sure_labels(unlabeled)[0])
 
     def _sure_labels(self, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -389,12 +383,20 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         return self._sure_predictions(self._gold.unlabeled.take(slice(n_rows)))[:2]
 
     def _contributions(self) -> tuple[list[str], np.ndarray]:
-        columns = summarize_voters(self._gold, self._constraints, self._predictor)
-        return [str(voter) for voter in self.voters_], columns["Contribution"]
+        return [str(voter) for voter in self.voters_], self._summary()["Contribution"]
+
+    def _summary(self) -> dict[str, Any]:
+        return summarize_voters(self._gold, self._constraints, self._predictor, self.vote_weights_)
+
+
+def add_game(log_probabilities: np.ndarray, votes: VoteKernel, theta: np.ndarray) -> np.ndarray:
+    """Return probabilities of rows, given those without the game; without votes it adds nothing."""
+    moved = np.where(votes.n_votes[:, None] > 0, votes.weighted(theta), 0.0)
+    return soft_maximum(log_probabilities + moved)[1]
 
 
 def summarize_voters(
-    gold: LabeledVotes, constraints: Constraints, predictor: VotePredictor
+    gold: LabeledVotes, constraints: Constraints, model: VoteModel, vote_weights: np.ndarray
 ) -> dict[str, Any]:
     """Return the columns of the summary, those of Snorkel first.
 
@@ -407,9 +409,9 @@ def summarize_voters(
     n_votes, n_same = unlabeled.n_votes[rows], gold.unlabeled.counts()[rows, codes]
     right = labeled.agreement(np.eye(n_classes)[gold.codes])[:n_voters]
     n_labeled, n_cast = labeled.votes_cast.sum(axis=1), unlabeled.votes_cast.sum(axis=1)
-    expected_right = unlabeled.agreement(predictor.probabilities(unlabeled))[:n_voters]
+    expected_right = unlabeled.agreement(model.probabilities(unlabeled))[:n_voters]
     cast = labeled.votes_cast + unlabeled.votes_cast
-    weight, upper = _mean_weights(unlabeled, predictor), constraints.each.upper[:n_voters]
+    weight, upper = _mean_weights(unlabeled, vote_weights), constraints.each.upper[:n_voters]
     return {
         "j": np.arange(n_voters),
         "Polarity": [gold.votes.classes[row > 0].tolist() for row in cast],
@@ -429,14 +431,14 @@ def summarize_voters(
     }
 
 
-def _mean_weights(votes: VoteKernel, predictor: VotePredictor) -> np.ndarray:
+def _mean_weights(votes: VoteKernel, vote_weights: np.ndarray) -> np.ndarray:
     """Return by how much a vote of each voter moves the log-odds of the class it votes for.
 
     It is a mean over its votes and over the other classes; NaN without votes.
     """
     n_classes = votes.n_classes
     # what a vote adds to its class, less the mean over the others
-    own = np.diagonal(predictor.vote_weights, axis1=1, axis2=2)
+    own = np.diagonal(vote_weights, axis1=1, axis2=2)
     over_others = np.sum(votes.votes_cast * own, axis=1) * n_classes / (n_classes - 1)
     return _ratio(over_others, votes.votes_cast.sum(axis=1))
 

@@ -30,7 +30,7 @@ from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.game.losses import soft_maximum
-from hedgeclipper.votes.vote_kernel import VoteKernel
+from hedgeclipper.votes.matrix import VoteKernel
 
 PRIOR_ACCURACY, PRIOR_VOTES = 0.7, 4.0
 # 2 to 16 votes in the place of these, and strengths estimated from the spread of the voters, gave
@@ -59,15 +59,6 @@ class ComponentModel:
     def scores(self, votes: VoteKernel) -> np.ndarray:
         """Return the log-odds of each class for each row, up to a constant."""
         return self.classes + votes.scores(self.votes)
-
-    def leads(self, votes: VoteKernel) -> np.ndarray:
-        """Return by how much the largest score of each row exceeds the next; -1 without votes."""
-        leads = np.empty(votes.n_rows)
-        for rows, block in votes.blocks():
-            # rounded, since rows with the same votes may differ in the last digits
-            second, best = np.partition(self.scores(block), -2, axis=1)[:, -2:].T
-            leads[rows] = np.where(block.n_votes > 0, np.round(best - second, 9), -1.0)
-        return leads
 
     def mean_size(self, sample: VoteKernel) -> float:
         """Return the root mean square of the centered log-odds on a sample, 0 without rows."""
@@ -194,13 +185,6 @@ def _log_frequencies(
     return np.log(counts + prior) - np.log(in_class + VOTES_FOR_CLASSES)
 
 
-def fit_agreement(pool: VoteKernel) -> ComponentModel:
-    """Return Dawid and Skene's model of votes alone, fitted without any label."""
-    uniform = np.full(pool.n_classes, 1.0 / pool.n_classes)
-    no_rows, no_codes = pool.take(np.arange(0)), np.empty(0, dtype=np.intp)
-    return fit_dawid_skene(pool, no_rows, no_codes, uniform)
-
-
 # threads of BLAS wait for each other in matrices as small as these
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def fit_ridge(labeled: VoteKernel, codes: np.ndarray) -> ComponentModel:
@@ -212,7 +196,9 @@ def fit_ridge(labeled: VoteKernel, codes: np.ndarray) -> ComponentModel:
     n_voters, n_classes, _ = labeled.shape
     most = round(MAX_LABELS_OF_RIDGE * min(1.0, 5.0 / n_classes) ** (1.0 / 3.0))
     chosen = np.unique(np.linspace(0, codes.size - 1, most).astype(np.intp))
-    columns, scale = _columns(labeled)
+    scale = 1.0 / np.sqrt(max(labeled.n_votes.mean(), 1.0))
+    ones = np.ones((labeled.n_rows, 1))
+    columns = sparse.hstack([scale * labeled.cast, ones], format="csr")
     reduced, back = _reduced(columns[chosen])
     targets = np.eye(n_classes)[codes[chosen]]
     # with two classes one regression serves both, half of it for the one and half against the other
@@ -231,17 +217,6 @@ def fit_ridge(labeled: VoteKernel, codes: np.ndarray) -> ComponentModel:
     scores[chosen] = best_scores
     votes = table[:-1].reshape(n_voters, n_classes, n_classes) * scale
     return ComponentModel(table[-1], votes, scores)
-
-
-def _columns(labeled: VoteKernel) -> tuple[sparse.csr_array, float]:
-    """Return a column for each vote of each voter, and one of ones; and the scale of the votes."""
-    rows, voters, votes = labeled.votes.triplets()
-    n_voters, n_classes, _ = labeled.shape
-    scale = 1.0 / np.sqrt(max(rows.size / labeled.n_rows, 1.0))
-    places = rows, voters * n_classes + votes
-    ones = np.full(rows.size, scale)
-    cast = sparse.csr_array((ones, places), shape=(labeled.n_rows, n_voters * n_classes))
-    return sparse.hstack([cast, np.ones((labeled.n_rows, 1))], format="csr"), scale
 
 
 def _reduced(columns: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:

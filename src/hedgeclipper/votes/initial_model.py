@@ -25,7 +25,7 @@ from functools import partial
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.game.losses import LogLoss, row_favorites, row_maxima, soft_maximum
+from hedgeclipper.game.losses import soft_maximum
 from hedgeclipper.game.solvers import minimize_by_newton
 from hedgeclipper.votes.component_models import (
     ComponentModel,
@@ -39,7 +39,7 @@ from hedgeclipper.votes.labeled_votes import (
     cautious_frequencies,
     class_frequencies,
 )
-from hedgeclipper.votes.vote_kernel import VoteKernel, split_weights
+from hedgeclipper.votes.matrix import VoteKernel, split_weights
 
 # Chosen with 20 and 100 labels on some 60 sets of votes: the real ones, subsets of their voters,
 # generated crowds and panels, and classifiers of few rows of tables. In the mean of any of these
@@ -57,16 +57,15 @@ LABELS_FOR_HALF_TRUST = 10.0
 PRIOR_VARIANCE = 0.1
 MEAN_SIZE = 2.0
 FOLDS_OF_LABELS = 10
-# what the mixture and the game minimize
-LOG_LOSS = LogLoss()
 
 
 @dataclass(frozen=True, eq=False)
-class InitialModel:
-    """A mixture of component models: sums of terms over the votes.
+class VoteModel:
+    """From votes to probabilities: the mixture, before the game has moved it and after.
 
     ``log_balance`` are the logarithms of the class frequencies, which rows without votes get.
-    ``classes`` and ``votes`` are the terms of classes, and of votes by voter, vote and class.
+    Log-odds of other rows are sums of ``classes``, a term for each class, and of ``votes``, terms
+    by voter, vote and class.
     """
 
     log_balance: np.ndarray
@@ -81,8 +80,29 @@ class InitialModel:
         scores -= soft_maximum(scores)[0][:, None]
         return scores
 
+    def probabilities(self, votes: VoteKernel) -> np.ndarray:
+        """Return the probability of each class for each row."""
+        out = np.empty((votes.n_rows, votes.n_classes), order="F")
+        for rows, block in votes.blocks():
+            out[rows] = np.exp(self.log_probabilities(block))
+        return out
 
-def fit_initial_model(evidence: Evidence) -> tuple[InitialModel, np.ndarray]:
+    def moved(self, theta: np.ndarray) -> VoteModel:
+        """Return the model with weights of the game added to its terms."""
+        voters, votes, classes = split_weights(theta, *self.votes.shape[:2])
+        table, each = self.votes.copy(), np.arange(classes.size)
+        table[:, each, each] += voters[:, None] + votes
+        return VoteModel(self.log_balance, self.classes + classes, table)
+
+    def check_arrays(self) -> None:
+        """Raise unless all numbers that predictions are made of are finite, and add up."""
+        if not all(np.isfinite(part).all() for part in vars(self).values()):
+            raise ValueError("its weights are not finite")
+        if not np.isclose(np.exp(self.log_balance).sum(), 1.0):
+            raise ValueError("its class frequencies do not add up to 1")
+
+
+def fit_initial_model(evidence: Evidence) -> tuple[VoteModel, np.ndarray]:
     """Return the mixture, and log-probabilities of the labeled rows.
 
     In these, components are fitted without the label of the row itself, and their weights without
@@ -108,7 +128,7 @@ def fit_initial_model(evidence: Evidence) -> tuple[InitialModel, np.ndarray]:
     if not is_known:
         log_balance = _balance_without_folds(evidence, fold, partial(class_frequencies, "labeled"))
     mixed = np.where(voted[:, None], mixed, log_balance)
-    model = InitialModel(np.log(evidence.balance), classes, votes)
+    model = VoteModel(np.log(evidence.balance), classes, votes)
     return model, mixed - soft_maximum(mixed)[0][:, None]
 
 
@@ -202,50 +222,3 @@ def _fit_weights(
     lower, is_fixed = np.where(is_class, -np.inf, 0.0), is_class & is_balance_known
     values = minimize_by_newton(posterior, start, lower=lower, is_fixed=is_fixed)
     return values[:n_parts], values[n_parts:]
-
-
-@dataclass(frozen=True, eq=False)
-class VotePredictor:
-    """Initial model and weights theta of the game: from votes to probabilities."""
-
-    initial: InitialModel
-    weights: np.ndarray
-
-    def check_arrays(self) -> None:
-        """Raise unless all numbers that predictions are made of are finite."""
-        initial = self.initial
-        numbers = [self.weights, initial.log_balance, initial.classes, initial.votes]
-        if not all(np.isfinite(number).all() for number in numbers):
-            raise ValueError("its weights are not finite")
-
-    def probabilities(self, votes: VoteKernel) -> np.ndarray:
-        """Return the probability of each class for each row; the class balance without votes."""
-        out = np.empty((votes.n_rows, votes.n_classes), order="F")
-        for rows, block in votes.blocks():
-            out[rows] = self.moved(self.initial.log_probabilities(block), block)
-        return out
-
-    def moved(self, log_probabilities: np.ndarray, votes: VoteKernel) -> np.ndarray:
-        """Return probabilities, given those of the initial model: as the game moves them."""
-        scores = LOG_LOSS.scores(log_probabilities)
-        if self.weights.any():  # often the game leaves the initial model as it is
-            scores += votes.weighted(self.weights)
-        out = LOG_LOSS.link(scores)
-        out[votes.n_votes == 0] = np.exp(self.initial.log_balance)
-        return out
-
-    @property
-    def vote_weights(self) -> np.ndarray:
-        """What a vote adds to the log-odds of each class, by voter, vote and class."""
-        table, (n_voters, n_classes, _) = self.initial.votes.copy(), self.initial.votes.shape
-        voters, votes, _ = split_weights(self.weights, n_voters, n_classes)
-        each = np.arange(n_classes)
-        table[:, each, each] += voters[:, None] + votes
-        return table - table.mean(axis=2, keepdims=True)
-
-
-def most_probable(probabilities: np.ndarray, balance: np.ndarray) -> np.ndarray:
-    """Return the code of the most probable class of each row, in a tie the most frequent one."""
-    best = row_maxima(probabilities)[:, None]
-    # what differs by rounding is a tie
-    return row_favorites(np.where(probabilities >= best - 1e-12, balance, 0.0))

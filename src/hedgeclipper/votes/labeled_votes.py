@@ -1,4 +1,4 @@
-"""The votes of a fit: which rows have gold labels, how frequent classes are, and shifts."""
+"""The votes of a fit: which rows have gold labels, what these tell, and what they test."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from hedgeclipper.base.semi_supervised import (
     label_values,
     labeled_only,
 )
-from hedgeclipper.bounds.hold_out import differ_in_rank
+from hedgeclipper.bounds.certificate import USED_LABELS, RateEvidence
+from hedgeclipper.bounds.hold_out import HeldOutLabels, differ_in_rank
+from hedgeclipper.bounds.tested_predictions import ONLY_HELD_OUT, SHIFTED_LABELS, TestedPredictions
+from hedgeclipper.game.losses import row_favorites, row_maxima
+from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.messages import warn_user
-from hedgeclipper.votes.component_models import fit_agreement
-from hedgeclipper.votes.matrix import Votes
+from hedgeclipper.votes.matrix import VoteKernel, Votes
 from hedgeclipper.votes.readers import class_codes, sort_classes
-from hedgeclipper.votes.vote_kernel import VoteKernel
 
 ROWS_IN_GAME, ROWS_IN_SEARCH = 50_000, 5_000
 
@@ -306,12 +308,56 @@ def warn_of_shift(labeled: VoteKernel, unlabeled: VoteKernel) -> bool:
     return True
 
 
-def certainty_differs(evidence: Evidence) -> bool:
-    """Return whether agreement is more or less certain of labeled rows than of others.
+def check_predictions(
+    gold: LabeledVotes,
+    draw: HeldOutLabels,
+    evidence: Evidence,
+    tested: np.ndarray,
+    unlabeled: np.ndarray,
+    is_shifted: bool,
+) -> tuple[TestedPredictions, RateEvidence]:
+    """Return the errors on labeled rows, and the uncertainty on these and on the unlabeled ones.
 
-    That is so where rows were chosen to be labeled, since their votes disagree for instance.
+    With them comes what labels and predictions tell of how often each class occurs. ``draw`` has
+    the held-out labels, ``tested`` the probabilities of their rows, or without such labels those of
+    all labeled rows, and ``unlabeled`` those of the unlabeled rows.
     """
-    labeled, unlabeled = evidence.labeled, evidence.unlabeled
-    pool = VoteKernel(Votes.stack(labeled.votes, unlabeled.votes))
-    agreement = fit_agreement(_draw(pool, ROWS_IN_GAME, np.random.default_rng(0)))
-    return differ_in_rank(agreement.leads(labeled), agreement.leads(unlabeled))
+    unlabeled = unlabeled if gold.has_unlabeled else unlabeled[:0]
+    numbers, caveat, is_guarantee = draw.held, "", False
+    if numbers is None:  # labels that were chosen do not test
+        numbers, tested, caveat = np.flatnonzero(draw.can_test), tested[draw.can_test], USED_LABELS
+    uncertainty, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
+    if draw.held is not None:
+        # labels whose draw is recorded are a random sample, whatever votes look like
+        is_shifted = not draw.is_recorded and (
+            is_shifted or differ_in_rank(tested, unlabeled) or differ_in_rank(uncertainty, others)
+        )
+        known = np.bincount(evidence.codes, minlength=evidence.balance.size)
+        known = known + (evidence.labeled.votes_cast + evidence.unlabeled.votes_cast).sum(axis=0)
+        caveat = SHIFTED_LABELS if is_shifted else ""
+        if np.any(known[gold.codes[numbers]] == 0):
+            caveat = ONLY_HELD_OUT
+        # rates need all labels to be a random sample, those that the model has learned from, too
+        is_random = draw.can_test.all() and not draw.skipped.size and not draw.caveat
+        is_guarantee = bool(is_random) and not is_shifted
+    mean = unlabeled.mean(axis=0) if len(unlabeled) else np.zeros(evidence.balance.size)
+    rates = RateEvidence(gold.codes, tested, numbers, mean, len(unlabeled), is_guarantee)
+    predicted, classes = most_probable(tested, evidence.balance), gold.votes.classes
+    checked = TestedPredictions.of(
+        predicted != gold.codes[numbers],
+        classes[predicted],
+        uncertainty,
+        unlabeled=(classes[most_probable(unlabeled, evidence.balance)], others),
+        labels=classes[gold.codes],
+        draw=draw,
+        caveat=caveat,
+        digest=digest_rows(gold.unlabeled.matrix),
+    )
+    return checked, rates
+
+
+def most_probable(probabilities: np.ndarray, balance: np.ndarray) -> np.ndarray:
+    """Return the code of the most probable class of each row, in a tie the most frequent one."""
+    best = row_maxima(probabilities)[:, None]
+    # what differs by rounding is a tie
+    return row_favorites(np.where(probabilities >= best - 1e-12, balance, 0.0))

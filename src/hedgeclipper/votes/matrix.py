@@ -1,9 +1,10 @@
-"""Votes of many voters on many rows, kept as a sparse matrix of class codes."""
+"""Votes of many voters on many rows, a sparse matrix of class codes, and the sums over them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -327,3 +328,105 @@ def _recoded(matrix: Any, codes: np.ndarray, n_classes: int) -> sparse.csr_array
     table = np.zeros(codes.size + 1, dtype=integers)
     table[1:] = codes + 1
     return sparse.csr_array((table[matrix.data], matrix.indices, matrix.indptr), matrix.shape)
+
+
+class VoteKernel:
+    """Votes with the sums over them that everything is computed from, by row and by voter.
+
+    In the game weights theta, and what they are about, are one vector: of the voters, of their
+    votes, by voter and class, and of the classes. f is the matrix that makes scores of the classes
+    on each row of weights.
+
+    ``shape`` is the number of voters, of votes they can cast, and of classes; ``n_votes`` of shape
+    (n_rows,) is the number of votes on each row.
+    """
+
+    def __init__(self, votes: Votes):
+        if not isinstance(votes, Votes):  # whose arrays `Votes.check_arrays` has checked
+            raise TypeError(f"A VoteKernel needs Votes. Got {type(votes).__name__}.")
+        self.votes, self.n_votes = votes, np.diff(votes.matrix.indptr)
+        self.n_rows, self.n_classes = votes.n_rows, votes.n_classes
+        self.shape = votes.n_voters, votes.n_classes, votes.n_classes
+
+    @cached_property
+    def cast(self) -> sparse.csr_array:
+        """A column of zeros and ones for each vote of each voter, voter by voter."""
+        matrix, n_columns = self.votes.matrix, self.shape[0] * self.n_classes
+        columns = matrix.indices.astype(np.intp) * self.n_classes + (matrix.data - 1)
+        parts = np.ones(columns.size), columns, matrix.indptr
+        return sparse.csr_array(parts, shape=(self.n_rows, n_columns))
+
+    @cached_property
+    def _by_vote(self) -> sparse.csc_array:
+        """The same, turned: a row for each vote of each voter."""
+        return self.cast.T
+
+    @cached_property
+    def _cells(self) -> np.ndarray:
+        """The place of each vote in a table of rows and classes, column by column."""
+        rows, _, codes = self.votes.triplets()
+        return codes * self.n_rows + rows
+
+    @cached_property
+    def votes_cast(self) -> np.ndarray:
+        """How often each voter votes for each class, shape (n_voters, n_classes)."""
+        _, voters, codes = self.votes.triplets()
+        size = self.shape[0] * self.n_classes
+        counts = np.bincount(voters * self.n_classes + codes, minlength=size)
+        return counts.reshape(self.shape[:2]).astype(float)
+
+    def scores(self, weights: np.ndarray) -> np.ndarray:
+        """Return the sum of weights[voter, vote] over the votes on each row.
+
+        ``weights`` of shape (n_voters, n_classes, n_classes) are what a voter's vote for a class
+        adds to each class.
+        """
+        out, table = np.empty((self.n_rows, self.n_classes), order="F"), np.asarray(weights)
+        for k in range(self.n_classes):  # each column of the result is in one piece
+            out[:, k] = self.cast @ table[:, :, k].ravel()
+        return out
+
+    def sums(self, probabilities: np.ndarray) -> np.ndarray:
+        """Return the sum of probabilities over the rows on which each voter casts each vote.
+
+        From shape (n_rows, n_classes) to (n_voters, n_classes, n_classes), by voter, vote and
+        class.
+        """
+        columns = [self._by_vote @ np.ascontiguousarray(column) for column in probabilities.T]
+        return np.stack(columns, axis=1).reshape(self.shape)
+
+    def weighted(self, theta: np.ndarray) -> np.ndarray:
+        """Return f theta, the scores that weights give each class on each row."""
+        voters, votes, classes = split_weights(theta, *self.shape[:2])
+        own = (voters[:, None] + votes).ravel()[self.cast.indices]
+        sums = np.bincount(self._cells, own, minlength=self.n_rows * self.n_classes)
+        return sums.reshape(self.n_classes, self.n_rows).T + classes
+
+    def agreement(self, z: np.ndarray) -> np.ndarray:
+        """Return the sum over rows of f z: how often z agrees with voters, votes and classes."""
+        own = z.T.ravel()[self._cells]
+        right = np.bincount(self.cast.indices, own, minlength=self.cast.shape[1])
+        by_voter = right.reshape(self.shape[:2]).sum(axis=1)
+        return np.concatenate([by_voter, right, z.sum(axis=0)])
+
+    @property
+    def rows_about(self) -> np.ndarray:
+        """How many rows each weight is about: those where a voter votes, or votes so, or all."""
+        cast, all_rows = self.votes_cast, np.full(self.n_classes, float(self.n_rows))
+        return np.concatenate([cast.sum(axis=1), cast.ravel(), all_rows])
+
+    def take(self, rows: np.ndarray | slice) -> VoteKernel:
+        """Return the votes on some rows."""
+        return VoteKernel(self.votes.take(rows))
+
+    def blocks(self) -> Iterator[tuple[slice, VoteKernel]]:
+        """Yield the rows in parts, so that what is computed of a part stays small."""
+        for start in range(0, self.n_rows, step := 1 << 15):
+            rows = slice(start, start + step)
+            yield rows, self.take(rows)
+
+
+def split_weights(values: np.ndarray, n_voters: int, n_classes: int) -> tuple[np.ndarray, ...]:
+    """Return the parts of a vector: of voters, of votes by voter and class, and of classes."""
+    voters, votes, classes = np.split(values, [n_voters, n_voters * (n_classes + 1)])
+    return voters, votes.reshape(n_voters, n_classes), classes

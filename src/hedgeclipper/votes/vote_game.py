@@ -1,8 +1,8 @@
-"""The game of votes for several classes: bounds on the voters, its solution, and what labels test.
+"""The game of votes for several classes: bounds on the voters, and its solution.
 
 **Bounds.** Labels bound three kinds of proportions: how often a voter is right, how often it is
 right where it votes for a class, and how often a class occurs. They are one vector, as the weights
-theta are that belong to them (`vote_kernel`). In the game they are proportions of all unlabeled
+theta are that belong to them (`VoteKernel`). In the game they are proportions of all unlabeled
 rows: a voter that votes on a tenth of them and is right nine times in ten has 0.09. For any theta,
 
     mean over rows of max over k of -(f_j theta)_k + centers . theta + widths . abs(theta)
@@ -30,19 +30,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.bounds.certificate import USED_LABELS, RateEvidence
-from hedgeclipper.bounds.hold_out import HeldOutLabels
 from hedgeclipper.bounds.intervals import wilson_bounds
-from hedgeclipper.bounds.tested_predictions import ONLY_HELD_OUT, SHIFTED_LABELS, TestedPredictions
 from hedgeclipper.game.equations import Game, WeightTerms
-from hedgeclipper.game.losses import LargestScore, Loss, row_maxima
+from hedgeclipper.game.losses import LargestScore, LogLoss, Loss, row_maxima
 from hedgeclipper.game.solvers import Solution, solve_batch
 from hedgeclipper.io import listed
-from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.messages import warn_user
-from hedgeclipper.votes.initial_model import LOG_LOSS, most_probable
-from hedgeclipper.votes.labeled_votes import Evidence, LabeledVotes
-from hedgeclipper.votes.vote_kernel import VoteKernel, split_weights
+from hedgeclipper.votes.labeled_votes import Evidence
+from hedgeclipper.votes.matrix import VoteKernel, split_weights
 
 DELTA = 0.05
 RIDGE_OF_ONE_LABEL = 0.1
@@ -259,63 +254,15 @@ def solve_vote_game(
     ``bounds`` are used as they apply to these rows, ``initial`` of shape (n_rows, n_classes) are
     the logarithms of the initial model's probabilities; the ridge decreases with ``n_labeled``.
     """
-    scores = LOG_LOSS.scores(initial)
+    loss = LogLoss()
     return solve_votes(
         votes,
         bounds.on(votes),
-        scores,
-        LOG_LOSS,
+        initial,
+        loss,
         largest=10.0,
         ridge=RIDGE_OF_ONE_LABEL / max(n_labeled, 1),
         tol=tol,
         max_iter=max_iter,
-        baseline=float(LOG_LOSS.potential(scores).mean()),
+        baseline=float(loss.potential(initial).mean()),
     )
-
-
-def check_rule(
-    gold: LabeledVotes,
-    draw: HeldOutLabels,
-    evidence: Evidence,
-    tested: np.ndarray,
-    unlabeled: np.ndarray,
-    is_shifted: bool,
-) -> tuple[TestedPredictions, RateEvidence]:
-    """Return the errors on labeled rows, and the uncertainty on these and on the unlabeled ones.
-
-    With them comes what labels and predictions tell of how often each class occurs. ``draw`` has
-    the held-out labels, ``tested`` the probabilities of their rows, or without such labels those of
-    all labeled rows, and ``unlabeled`` those of the unlabeled rows.
-    """
-    held, caveat = draw.held, USED_LABELS
-    if held is None:  # labels that were chosen do not test
-        numbers, tested = np.flatnonzero(draw.can_test), tested[draw.can_test]
-    else:
-        numbers = held
-    if held is not None:
-        caveat = SHIFTED_LABELS if is_shifted else ""
-        known = np.bincount(evidence.codes, minlength=evidence.balance.size)
-        known = known + (evidence.labeled.votes_cast + evidence.unlabeled.votes_cast).sum(axis=0)
-        if np.any(known[gold.codes[held]] == 0):
-            caveat = ONLY_HELD_OUT
-    unlabeled = unlabeled if gold.has_unlabeled else unlabeled[:0]
-    mean = unlabeled.mean(axis=0) if len(unlabeled) else np.zeros(evidence.balance.size)
-    # rates need all labels to be a random sample, those that the model has learned from, too
-    is_random = draw.can_test.all() and not draw.skipped.size and not draw.caveat
-    is_guarantee = held is not None and not is_shifted and bool(is_random)
-    rates = RateEvidence(gold.codes, tested, numbers, mean, len(unlabeled), is_guarantee)
-    predicted = most_probable(tested, evidence.balance)
-    wrong = predicted != gold.codes[numbers]
-    uncertainty, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
-    classes = gold.votes.classes
-    checked = TestedPredictions.of(
-        wrong,
-        classes[predicted],
-        uncertainty,
-        unlabeled=(classes[most_probable(unlabeled, evidence.balance)], others),
-        labels=classes[gold.codes],
-        draw=draw,
-        caveat=caveat,
-        digest=digest_rows(gold.unlabeled.matrix),
-    )
-    return checked, rates
