@@ -241,6 +241,16 @@ BAD = {
     "unknown class": ({"classes": ["z"]}, "No prediction and no label is 'z'"),
     "segments": ({"segments": ["x"]}, "one for each of the 4 rows"),
     "groups": ({"groups": ["x"]}, "one for each of the 4 rows"),
+    "rows as a mask": ({"rows": [True, False]}, "np.flatnonzero"),
+    "rows as text": ({"rows": "sample.csv"}, "must be the Sample of draw_sample, or positions"),
+    "text": ({"confidences": ["high"] * 4}, "confidences must be numbers"),
+    "limits": ({"max_error": {"a": 0.1}, "confidences": [1] * 4}, "one number for the file"),
+    "seed": ({"max_error": 0.1, "confidences": [1] * 4, "seed": -1}, "seed must be a whole"),
+    "a segment is missing": ({"segments": ["x", None, "y", "y"]}, "Got none in row 1"),
+    "a group is missing": ({"groups": [1.0, 1.0, np.nan, 2.0]}, "Got none in row 2"),
+    "groups of a sample": ({"rows": draw_sample(4, 2), "groups": ["x"]}, "one for each of the 4"),
+    "labeled after": ({"labeled_after": [7]}, "labeled_after must be rows 0 to 3. Got row 7"),
+    "labeled after 1": ({"labeled_after": 0.5}, "labeled_after must be positions of rows"),
     "other rows": ({"rows": draw_sample(7, 2)}, "drawn from 7 rows. Got 4"),
 }
 

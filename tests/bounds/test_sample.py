@@ -56,6 +56,9 @@ def test_changed_strings_are_recognized():
     [
         ({"n": 0}, "at least 1"),
         ({"n": 2.5}, "at least 1"),
+        ({"n": True}, "at least 1"),
+        ({"rows": -3}, "must not be negative. Got -3"),
+        ({"rows": np.zeros((3, 3, 3))}, "an array of 3 dimensions"),
         ({"n": 11}, "there are 10"),
         ({"n": 9, "excluded": [1, 2]}, "there are 8 without a label"),
         ({"seed": -1}, "seed"),

@@ -36,7 +36,13 @@ from hedgeclipper.bounds.agreement import (
 from hedgeclipper.bounds.auto_labels import AutoLabels, check_max_error, question_words
 from hedgeclipper.bounds.hold_out import differ_in_rank
 from hedgeclipper.bounds.intervals import check_level
-from hedgeclipper.bounds.sample import EXTENDED_SAMPLE, LABELED_AFTER, Sample
+from hedgeclipper.bounds.sample import (
+    EXTENDED_SAMPLE,
+    LABELED_AFTER,
+    Sample,
+    check_seed,
+    row_positions,
+)
 from hedgeclipper.bounds.sequential import accept_rows_so_far, least_drawn
 from hedgeclipper.bounds.whole_file import (
     AcceptedRows,
@@ -72,7 +78,7 @@ def audit(
     segments: Any = None,
     classes: Any = (),
     groups: Any = None,
-    labeled_after: Any = (),
+    labeled_after: Any = None,
     sequential: bool = False,
     seed: int = 0,
 ) -> Audit:
@@ -105,7 +111,7 @@ def audit(
     groups : array-like of shape (n_rows,), default=None
         The document, person or other group that a row belongs to. A sample of whole groups is no
         sample of rows and is refused.
-    labeled_after : array-like of int, default=()
+    labeled_after : array-like of int, or mask of shape (n_rows,), default=None
         Rows outside of the sample that were labeled after the draw. If there are any, the answers
         are estimates.
     sequential : bool, default=False
@@ -145,11 +151,12 @@ def audit(
     checked = CheckedRows.of(predictions, rows, labels, sequential=sequential)
     delta, pool, skipped = 1.0 - confidence_level, checked.pool, checked.skipped
     uncertain = _uncertainties(uncertainties, confidences, checked)
-    if groups is not None and checked.sample is None:
-        _check_groups(groups, checked)
+    if groups is not None:
+        _check_groups(_one_for_each_row(groups, checked.n_rows, "groups"), checked)
+    after = row_positions(labeled_after, checked.n_rows, "labeled_after")
     wrong, decided = checked.wrong, checked.labels[~skipped]
     _, least, most = count_in_part(wrong & ~skipped, wrong, pool.size, delta, sequential)
-    reason = LABELED_AFTER if len(labeled_after) else _why_estimate(checked, uncertain)
+    reason = LABELED_AFTER if after.size else _why_estimate(checked, uncertain)
     names, counts = np.unique(decided, return_counts=True)
     baseline, majority = 1.0 - counts.max() / counts.sum(), names[counts.argmax()].item()
     file = None
@@ -189,7 +196,10 @@ def _uncertainties(uncertainties: Any, confidences: Any, checked: CheckedRows) -
     given = uncertainties if confidences is None else confidences
     if given is None:
         return None
-    values = np.asarray(given, float)
+    try:
+        values = np.asarray(given, float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers: {error}.") from error
     if values.shape != (checked.n_rows,):
         raise ValueError(
             f"{name} must have one number for each of the {checked.n_rows:,} rows. Got shape "
@@ -227,6 +237,7 @@ def _audit_file(
         raise ValueError(
             "max_error needs uncertainties or confidences, by which rows are ordered. Got neither."
         )
+    check_seed(seed)
     pool, limit = checked.pool, error_limit(largest, checked.n_rows)
     order, delta = order_by_uncertainty(uncertain[pool], seed), 1.0 - confidence_level
     test: Callable[..., AcceptedRows]
@@ -281,12 +292,7 @@ def _audit_segments(segments: Any, checked: CheckedRows, delta: float) -> dict[s
     ways = dict(segments) if isinstance(segments, Mapping) else {"segment": segments}
     found = {}
     for name, given in ways.items():
-        values = np.asarray(given)
-        if values.shape != (checked.n_rows,):
-            raise ValueError(
-                f"segments must name one for each of the {checked.n_rows:,} rows. Got shape "
-                f"{values.shape} for {name!r}."
-            )
+        values = _one_for_each_row(given, checked.n_rows, "segments")
         here = values[checked.pool], checked.tested, checked.wrong
         found[str(name)] = segment_errors(*here, delta=delta / len(ways), **checked.options)
     return found
@@ -311,14 +317,27 @@ def _audit_classes(classes: Any, checked: CheckedRows, delta: float) -> list[Cla
     return found
 
 
-def _check_groups(groups: Any, checked: CheckedRows) -> None:
-    """Raise if checked rows come from so few groups that whole groups must have been drawn."""
-    values, rows, n_rows = np.asarray(groups), checked.rows, checked.n_rows
+def _one_for_each_row(given: Any, n_rows: int, name: str) -> np.ndarray:
+    """Return segments or groups of rows; a row without one is an error."""
+    values = as_plain_array(given)
     if values.shape != (n_rows,):
         raise ValueError(
-            f"groups must name one for each of the {n_rows:,} rows. Got shape {values.shape}."
+            f"{name} must name one for each of the {n_rows:,} rows. Got shape {values.shape}."
         )
-    names, codes = np.unique(values, return_inverse=True)
+    if (missing := missing_labels(values)).any():
+        raise ValueError(
+            f"{name} must name one for each row. Got none in row {np.argmax(missing)}. Give such "
+            "rows a name of their own."
+        )
+    return as_classes(values, name)
+
+
+def _check_groups(groups: np.ndarray, checked: CheckedRows) -> None:
+    """Raise if checked rows come from so few groups that whole groups must have been drawn."""
+    if checked.sample is not None:  # then single rows were drawn
+        return
+    rows, n_rows = checked.rows, checked.n_rows
+    names, codes = np.unique(groups, return_inverse=True)
     rng = np.random.default_rng(0)
     drawn = (rng.choice(n_rows, rows.size, replace=False) for _ in range(N_COMPARED))
     found, usual = np.unique(codes[rows]).size, min(np.unique(codes[one]).size for one in drawn)
@@ -635,6 +654,11 @@ class CheckedRows:
 
 def _given_labels(rows: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
     checked, given = np.asarray(rows), as_plain_array(labels)
+    if checked.ndim != 1 or (checked.size and checked.dtype.kind not in "iu"):
+        raise TypeError(
+            "rows must be the Sample of draw_sample, or positions of rows, whole numbers. Got "
+            f"{type(rows).__name__} of {checked.dtype}. For a mask, pass np.flatnonzero(mask)."
+        )
     if given.shape != checked.shape:
         raise ValueError(
             f"labels must have one entry for each of the {checked.size:,} checked rows, None where "

@@ -242,22 +242,27 @@ def draw_sample(rows: Any, n: int, *, seed: int = 0, excluded: Any = None) -> Sa
     array([564, 404, 819])
     """
     n_rows, digest = _count_rows(rows)
-    left_out = _positions(excluded, n_rows)
+    left_out = row_positions(excluded, n_rows, "excluded")
     drawn = _draw(n_rows, left_out, n, seed)
     return Sample(drawn, n_rows, left_out, int(seed), digest, drawn.size)
 
 
 def _draw(n_rows: int, excluded: np.ndarray, n: int, seed: int) -> np.ndarray:
     pool = _pool(n_rows, excluded)
-    if not isinstance(n, Integral) or n < 1:
+    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
         raise ValueError(f"n must be a whole number, at least 1. Got {n!r}.")
     if n > pool.size:
         more = f" without a label ({excluded.size:,} more have one)" if excluded.size else ""
         raise ValueError(f"n={n:,} rows cannot be drawn: there are {pool.size:,}{more}.")
-    if not isinstance(seed, Integral) or seed < 0:
-        raise ValueError(f"seed must be a whole number and not negative. Got {seed!r}.")
+    check_seed(seed)
     sequence = np.random.SeedSequence(int(seed), spawn_key=(SAMPLE_STREAM,))
     return pool[np.random.default_rng(sequence).permutation(pool.size)[:n]]
+
+
+def check_seed(seed: Any) -> None:
+    """Raise if this is no seed of a random order."""
+    if not isinstance(seed, Integral) or seed < 0:
+        raise ValueError(f"seed must be a whole number and not negative. Got {seed!r}.")
 
 
 def _pool(n_rows: int, excluded: np.ndarray) -> np.ndarray:
@@ -269,14 +274,17 @@ def _pool(n_rows: int, excluded: np.ndarray) -> np.ndarray:
 def _count_rows(rows: Any) -> tuple[int, str]:
     """Return the number of rows, and their digest if these are rows."""
     if isinstance(rows, Integral) and not isinstance(rows, bool):
+        if rows < 0:
+            raise ValueError(f"The number of rows must not be negative. Got {rows}.")
         return int(rows), ""
     if is_frame(rows):
         return int(rows.shape[0]), digest_in_order(rows)
     rows = np.asarray(rows) if isinstance(rows, (list, tuple)) else rows
-    if not hasattr(rows, "shape") or type(rows).__module__.startswith("dask"):
+    is_table = hasattr(rows, "shape") and len(rows.shape) in (1, 2)
+    if not is_table or type(rows).__module__.startswith("dask"):
         raise TypeError(
             "rows must be an array, a sparse matrix, a frame of pandas, polars or Arrow, or the "
-            f"number of rows. Got {type(rows).__name__}. For files, Dask and batches, pass the "
+            f"number of rows. Got {_kind_of(rows)}. For files, Dask and batches, pass the "
             "number of rows: rows are drawn by their number."
         )
     matrix = rows if len(rows.shape) == 2 else np.asarray(rows).reshape(-1, 1)
@@ -285,21 +293,29 @@ def _count_rows(rows: Any) -> tuple[int, str]:
     return int(matrix.shape[0]), digest_in_order(matrix)
 
 
-def _positions(excluded: Any, n_rows: int) -> np.ndarray:
-    """Return rows that are given as a mask or by their positions, in ascending order."""
-    given = np.asarray([] if excluded is None else excluded)
+def _kind_of(rows: Any) -> str:
+    shape = getattr(rows, "shape", ())
+    return f"an array of {len(shape)} dimensions" if len(shape) > 2 else type(rows).__name__
+
+
+def row_positions(rows: Any, n_rows: int, name: str) -> np.ndarray:
+    """Return rows that are given as a mask or by their positions, in ascending order.
+
+    ``name`` is that of the argument, for errors; None is no row.
+    """
+    given = np.asarray([] if rows is None else rows)
     if given.dtype == bool and given.shape == (n_rows,):
         return np.flatnonzero(given)
     if given.size == 0:
         return np.zeros(0, np.int64)
     if given.ndim != 1 or given.dtype.kind not in "iu":
         raise ValueError(
-            f"excluded must be positions of rows, or a mask of shape ({n_rows},). Got dtype "
+            f"{name} must be positions of rows, or a mask of shape ({n_rows},). Got dtype "
             f"{given.dtype}, shape {given.shape}."
         )
     outside = given[(given < 0) | (given >= n_rows)]
     if outside.size:
-        raise ValueError(f"Excluded rows must be 0 to {n_rows - 1}. Got row {outside[0]}.")
+        raise ValueError(f"{name} must be rows 0 to {n_rows - 1}. Got row {outside[0]}.")
     return np.unique(given)
 
 
