@@ -1,14 +1,15 @@
 """The slack, its gradient and its minimum, against NumPy and a linear program."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, linprog
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
-from hedgeclipper.paper import slack
-from hedgeclipper.paper.slack import LeafRows, SlackProblem, minimize_by_sgd, solution_at
-from hedgeclipper.paper.specialists import Specialists
+from hedgeclipper.paper import algorithm
+from hedgeclipper.paper.algorithm import LeafRows, Specialists, minimize_by_sgd, solution_at
 from hedgeclipper.voters.trees import leaf_proportions, pack_trees
 
 X, Y = make_classification(300, 6, n_informative=4, flip_y=0.2, random_state=0)
@@ -37,18 +38,18 @@ def small_game(n_trees=4, alpha=1.0):
     coverage[coverage == 0] = 1.0
     b = (matrix @ signs) / (n * coverage) - 0.02
     is_used = (np.abs(matrix).sum(axis=1) > 0) & (b > 0)
-    own = Specialists(votes, b, coverage, is_used, trees.offsets)
-    return SlackProblem(own, alpha), LeafRows(trees, X), matrix / coverage[:, None]
+    own = Specialists(votes, b, coverage, is_used, trees.offsets, alpha)
+    return own, LeafRows(trees, X), matrix / coverage[:, None]
 
 
 def slack_by_hand(problem, S, sigma):
     excess = np.maximum(np.abs(S.T @ sigma) - 1.0, 0.0)
-    return -problem.specialists.b @ sigma + problem.alpha * excess.mean()
+    return -problem.b @ sigma + problem.alpha * excess.mean()
 
 
 def value_by_linear_program(problem, S):
     """min over z in [-1, 1]^n with S z / n >= b of the largest correlation: mean abs(z)."""
-    own, n = problem.specialists, S.shape[1]
+    own, n = problem, S.shape[1]
     used = own.is_used
     constraints = np.hstack([-S[used] / n, S[used] / n])  # z = z+ - z-
     found = linprog(np.full(2 * n, 1 / n), constraints, -own.b[used], bounds=(0, 1))
@@ -58,7 +59,7 @@ def value_by_linear_program(problem, S):
 
 def least_slack(problem, S):
     """The least slack and its weights, by a program over sigma and the excess of each row."""
-    own, n = problem.specialists, S.shape[1]
+    own, n = problem, S.shape[1]
     rows = np.block([[S.T, -np.eye(n)], [-S.T, -np.eye(n)]])
     bounds = [(0, None if used else 0) for used in own.is_used] + [(0, None)] * n
     found = linprog(
@@ -74,7 +75,7 @@ def leaves_of(rows):
 
 def test_gradient_is_that_of_the_slack():
     problem, rows, S = small_game(alpha=0.7)
-    sigma = np.random.default_rng(0).random(problem.specialists.b.size) / 5
+    sigma = np.random.default_rng(0).random(problem.b.size) / 5
     ours = problem.gradient(leaves_of(rows), sigma)
     theirs = approx_fprime(sigma, lambda s: slack_by_hand(problem, S, s), 1e-7)
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
@@ -104,7 +105,7 @@ def test_sgd_comes_near_the_value_of_the_linear_program():
 def test_theorem_2_has_a_minus_sign():
     """V_alpha, by a linear program over z in [-alpha, alpha], is minus the least slack."""
     problem, _, S = small_game(alpha=1.5)
-    own, n = problem.specialists, S.shape[1]
+    own, n = problem, S.shape[1]
     used = own.is_used
     constraints = np.hstack([-S[used] / n, S[used] / n])
     program = linprog(np.full(2 * n, 1 / n), constraints, -own.b[used], bounds=(0, 1.5))
@@ -126,29 +127,29 @@ def test_the_papers_example_of_six_points():
         coverage=np.ones(18),
         is_used=np.repeat([False, True], [12, 6]),
         tree_starts=trees.offsets,
+        alpha=1.0,
     )
-    problem, rows = SlackProblem(own, alpha=1.0), LeafRows(trees, votes)
+    rows = LeafRows(trees, votes)
     (found,) = minimize_by_sgd(
-        [problem], rows, n_passes=3000, batch_size=6, step=0.1, rng=np.random.default_rng(0)
+        [own], rows, n_passes=3000, batch_size=6, step=0.1, rng=np.random.default_rng(0)
     )
     scores = own.leaf_scores(found.sigma)
-    m = slack.awake_predictions(trees.apply(votes), trees.offsets, scores)
+    m = algorithm.awake_predictions(trees.apply(votes), trees.offsets, scores)
     assert np.all(m > 0), "all six are +"
     # minimizers are not unique; the paper's, the majority vote of the "A" rules, is one
     papers = np.r_[np.zeros(12), 1, 1, 1, 0, 0, 0]
-    assert solution_at(problem, rows, papers).value == pytest.approx(1.0)
+    assert solution_at(own, rows, papers).value == pytest.approx(1.0)
 
 
 def test_contradictory_correlations_have_no_value():
     problem, rows, _ = small_game()
-    own = problem.specialists
-    wrong = Specialists(own.votes, np.ones_like(own.b), own.coverage, own.is_used, own.tree_starts)
-    found = solution_at(SlackProblem(wrong, 1.0), rows, np.where(own.is_used, 1.0, 0.0))
+    wrong = replace(problem, b=np.ones_like(problem.b))
+    found = solution_at(wrong, rows, np.where(wrong.is_used, 1.0, 0.0))
     assert "contradict each other" in str(found.contradiction)
 
 
 def test_minibatches_hold_all_rows_once_in_random_order(monkeypatch):
-    monkeypatch.setattr(slack, "ROWS_IN_BUFFER", 64)
+    monkeypatch.setattr(algorithm, "ROWS_IN_BUFFER", 64)
     numbers = np.arange(len(X))
 
     class Numbered:

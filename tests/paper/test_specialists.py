@@ -5,8 +5,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from hedgeclipper.bounds.intervals import proportion_bounds
-from hedgeclipper.paper.slack import LeafRows
-from hedgeclipper.paper.specialists import grow_forest, set_up_specialists
+from hedgeclipper.paper.algorithm import LeafRows, grow_forest, set_up_specialists
 
 X, Y = make_classification(900, 6, n_informative=4, flip_y=0.1, random_state=0)
 X = X.astype(np.float32)
@@ -31,7 +30,7 @@ def grown(rows=X[L], y=Y[L], **options):
 
 def specialists(forest, delta=None):
     counts = LeafRows(forest.trees, X[U]).leaf_counts
-    return set_up_specialists(forest, 1, counts, delta)
+    return set_up_specialists(forest, 1, counts, delta, alpha=1.0)
 
 
 def by_hand(forest, weights):
@@ -56,7 +55,7 @@ def test_out_of_bag_correlations_of_leaves_and_trees():
     bags = [np.bincount(own, minlength=300) for own in forest.forest.estimators_samples_]
     votes, b, coverage = by_hand(forest, [(bag == 0).astype(float) for bag in bags])
     ours = specialists(forest)
-    np.testing.assert_array_equal(ours.votes, votes[: ours.n_leaves])
+    np.testing.assert_array_equal(ours.votes, votes[: ours.votes.size])
     np.testing.assert_allclose(ours.b, b, atol=1e-12)
     used = ours.is_used
     np.testing.assert_allclose(ours.coverage[used], coverage[used])
@@ -88,7 +87,7 @@ def test_small_leaves_of_free_trees_are_left_out_but_their_trees_vote_there():
     assert forest.forest.min_samples_leaf == 1
     assert sizes.min() < 4
     ours = specialists(forest)
-    assert not ours.is_used[: ours.n_leaves][sizes < 4].any()
+    assert not ours.is_used[: ours.votes.size][sizes < 4].any()
     assert ours.coverage[-7:].min() == pytest.approx(1.0, abs=0.05)
 
 
@@ -100,7 +99,7 @@ def test_lower_bounds_are_exact_at_half_of_delta_for_leaves_and_for_trees():
         awake = unseen & (p != 0.5)
         right, n_awake = np.sum((p > 0.5) == Y[L], where=awake), np.sum(p_unlabeled != 0.5)
         lower, _ = proportion_bounds(right, awake.sum(), n_awake, delta / 2 / 7)
-        assert ours.b[ours.n_leaves + number] == pytest.approx(2 * lower - 1)
+        assert ours.b[ours.votes.size + number] == pytest.approx(2 * lower - 1)
     known = plug_in.is_used
     assert np.all(ours.b[known] < plug_in.b[known])
 

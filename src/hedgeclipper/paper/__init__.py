@@ -3,16 +3,15 @@
 `PaperHedgeClipper` follows the paper's algorithm box line by line, for readers of the paper and as
 a baseline. For predictions on your own tables use `hedgeclipper.HedgeClipperClassifier`.
 
-| step of the algorithm | module |
+| what | module |
 |---|---|
-| 1. grow trees, regularized; 2. estimate b on trees and leaves | `paper.specialists` |
-| 3. minimize the slack on the unlabeled rows | `paper.slack` |
-| the three steps, predictions, the value of the game | `paper.classifier` |
+| grow trees, estimate b on trees and leaves, minimize the slack | `paper.algorithm` |
+| the classifier: its parameters, predictions, the value of the game | `paper.classifier` |
 | Figure 2 | `paper.margins` |
 """
 
+from hedgeclipper.paper.algorithm import ContradictoryCorrelationsWarning
 from hedgeclipper.paper.classifier import PaperHedgeClipper
 from hedgeclipper.paper.margins import MarginDisplay
-from hedgeclipper.paper.slack import ContradictoryCorrelationsWarning
 
 __all__ = ["ContradictoryCorrelationsWarning", "MarginDisplay", "PaperHedgeClipper"]

@@ -11,20 +11,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.predictions import TablePredictor
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows, is_dask
+from hedgeclipper.base.semi_supervised import is_dask
 from hedgeclipper.base.table_classifier import NO_UNLABELED_ROWS, TableClassifier
 from hedgeclipper.io import is_in_memory
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.messages import warn_user
-from hedgeclipper.paper.slack import (
+from hedgeclipper.paper.algorithm import (
     ContradictoryCorrelationsWarning,
+    GrownForest,
     LeafRows,
-    SlackProblem,
     SlackSolution,
+    Specialists,
     awake_predictions,
+    grow_forest,
     minimize_by_sgd,
+    set_up_specialists,
 )
-from hedgeclipper.paper.specialists import GrownForest, grow_forest, set_up_specialists
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
 from hedgeclipper.voters.trees import PackedTrees
 
@@ -212,12 +214,15 @@ class PaperHedgeClipper(TableClassifier):
         alpha = self.unlabeled_weight
         if alpha == "auto":
             alpha = self._choose_alpha(grown, rows, random_state)
-        problems = self._set_up_problems(grown, rows, alpha)
-        self._check_any_used(problems)
+        games = self._set_up_games(grown, rows, alpha)
+        self._check_any_used(games)
         # step 3: minimize the slack on the unlabeled rows
-        solutions = self._minimize(problems, rows, random_state)
-        self._store(grown, problems, solutions)
-        self._store_labels(given)
+        solutions = self._minimize(games, rows, random_state)
+        self._store(grown, games, solutions)
+        self._labels = None
+        if is_in_memory(given.X_unlabeled):
+            predicted = self._classes_of(self._raw_predictions(given.X_unlabeled))
+            self._labels = self._all_labels(given, predicted)
         return self
 
     def decision_function(self, X):
@@ -271,14 +276,12 @@ class PaperHedgeClipper(TableClassifier):
         tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
-    def _set_up_problems(
-        self, grown: GrownForest, rows: LeafRows, alpha: float
-    ) -> list[SlackProblem]:
-        """Return the problem of each game."""
+    def _set_up_games(self, grown: GrownForest, rows: LeafRows, alpha: float) -> list[Specialists]:
+        """Return the specialists of each game."""
         games, level = self._games(), self.confidence_level
         delta = None if level is None else (1.0 - level) / len(games)
-        found = [set_up_specialists(grown, game, rows.leaf_counts, delta) for game in games]
-        return [SlackProblem(own, float(alpha)) for own in found]
+        counts = rows.leaf_counts
+        return [set_up_specialists(grown, game, counts, delta, alpha) for game in games]
 
     def _choose_alpha(
         self, grown: GrownForest, rows: LeafRows, random_state: np.random.RandomState
@@ -291,21 +294,19 @@ class PaperHedgeClipper(TableClassifier):
         codes = grown.codes
         half = random_state.permutation(codes.size) % 2 == 0
         tried = [(tested, alpha) for tested in (half, ~half) for alpha in ALPHAS]
-        problems = [
-            self._set_up_problems(grown.without(tested), rows, alpha) for tested, alpha in tried
-        ]
-        solutions = iter(self._minimize(list(chain(*problems)), rows, random_state))
+        games = [self._set_up_games(grown.without(tested), rows, alpha) for tested, alpha in tried]
+        solutions = iter(self._minimize(list(chain(*games)), rows, random_state))
         found = dict.fromkeys(ALPHAS, 0.0)
-        for (tested, alpha), games in zip(tried, problems, strict=True):
-            for game, problem in zip(self._games(), games, strict=True):
-                scores = problem.specialists.leaf_scores(next(solutions).sigma)
+        for (tested, alpha), tried_games in zip(tried, games, strict=True):
+            for game, own in zip(self._games(), tried_games, strict=True):
+                scores = own.leaf_scores(next(solutions).sigma)
                 m = grown.unseen_predictions(scores)[tested]
                 found[alpha] += separation(m, codes[tested] == game)
         return max(ALPHAS, key=found.__getitem__)
 
-    def _check_any_used(self, problems: list[SlackProblem]) -> None:
+    def _check_any_used(self, games: list[Specialists]) -> None:
         """Warn if a game has nothing to weigh; raise if that is so since bounds prove nothing."""
-        if all(one.specialists.is_used.any() for one in problems):
+        if all(own.is_used.any() for own in games):
             return
         text = "The labels show a positive correlation b of no leaf and no tree"
         if self.confidence_level is not None:
@@ -316,10 +317,10 @@ class PaperHedgeClipper(TableClassifier):
         warn_user(f"{text}: all weights are 0. Label more rows.", UserWarning)
 
     def _minimize(
-        self, problems: list[SlackProblem], rows: LeafRows, random_state: np.random.RandomState
+        self, games: list[Specialists], rows: LeafRows, random_state: np.random.RandomState
     ) -> list[SlackSolution]:
         return minimize_by_sgd(
-            problems,
+            games,
             rows,
             n_passes=self.max_iter,
             batch_size=self.batch_size,
@@ -328,18 +329,18 @@ class PaperHedgeClipper(TableClassifier):
         )
 
     def _store(
-        self, grown: GrownForest, problems: list[SlackProblem], solutions: list[SlackSolution]
+        self, grown: GrownForest, games: list[Specialists], solutions: list[SlackSolution]
     ) -> None:
         """Store what predicts new rows, and the results of the games."""
-        specialists = [one.specialists for one in problems]
         self.forest_ = grown.forest
         self.weights_ = [found.sigma for found in solutions]
-        self.label_correlations_ = [np.where(own.is_used, own.b, np.nan) for own in specialists]
-        self.coverage_ = [own.coverage for own in specialists]
-        self.unlabeled_weight_ = np.array([one.alpha for one in problems])
-        self._predictor = AwakePredictor.of(grown.trees, problems, self.weights_)
+        self.label_correlations_ = [np.where(own.is_used, own.b, np.nan) for own in games]
+        self.coverage_ = [own.coverage for own in games]
+        self.unlabeled_weight_ = np.array([own.alpha for own in games])
+        scores = [own.leaf_scores(sigma) for own, sigma in zip(games, self.weights_, strict=True)]
+        self._predictor = AwakePredictor(grown.trees, scores)
         self.slack_ = np.array([found.slack for found in solutions])
-        self.n_iter_ = np.full(len(problems), self.max_iter)
+        self.n_iter_ = np.full(len(games), self.max_iter)
         contradictions = [found.contradiction for found in solutions]
         V = [found.value for found in solutions]
         self.worst_case_correlation_ = np.where([one is None for one in contradictions], V, np.nan)
@@ -350,13 +351,6 @@ class PaperHedgeClipper(TableClassifier):
                 ContradictoryCorrelationsWarning,
             )
 
-    def _store_labels(self, given: SemiSupervisedRows) -> None:
-        """Store labels of all rows, where these are in memory."""
-        self._labels = None
-        if is_in_memory(given.X_unlabeled):
-            predicted = self._classes_of(self._raw_predictions(given.X_unlabeled))
-            self._labels = self._all_labels(given, predicted)
-
 
 class AwakePredictor(TablePredictor):
     """Predicts rows by the sum of the scores of their leaves: the awake prediction.
@@ -365,14 +359,6 @@ class AwakePredictor(TablePredictor):
     """
 
     scorer: PackedTrees
-
-    @classmethod
-    def of(
-        cls, trees: PackedTrees, problems: list[SlackProblem], sigmas: list[np.ndarray]
-    ) -> AwakePredictor:
-        """Return the predictor with these weights."""
-        pairs = zip(problems, sigmas, strict=True)
-        return cls(trees, [one.specialists.leaf_scores(sigma) for one, sigma in pairs])
 
     def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
         """Return awake predictions of shape (n_samples, n_games)."""
