@@ -315,7 +315,7 @@ def test_align_needs_to_know_only_classes_with_votes():
 
 
 def test_voters_are_matched_by_position_if_one_side_has_no_names():
-    named, numbered = Votes.of([[0, 1]], voters=["b", "a"]), Votes.of([[0, 1]])
+    named, numbered = Votes.of(pd.DataFrame({"b": [0], "a": [1]})), Votes.of([[0, 1]])
     assert numbered.align(["y", "x"], [0, 1]).matrix.toarray().tolist() == [[1, 2]]
     assert named.align([0, 1], [0, 1], named=False).matrix.toarray().tolist() == [[1, 2]]
     with pytest.raises(ValueError, match="have 2 voters without names, and 3 are expected"):
@@ -336,7 +336,7 @@ def test_stack_joins_voters_classes_and_rows():
 def test_stack_matches_voters_without_names_by_position():
     parts = Votes.of(NUMBERS[:1]), Votes.of(NUMBERS[1:2]), Votes.of(NUMBERS[3:])
     assert_same(Votes.stack(*parts), Votes.of(NUMBERS[[0, 1, 3]]))
-    stacked = Votes.stack(Votes.of([[0, 1]]), Votes.of([[1, 1]], voters=["a", "b"]))
+    stacked = Votes.stack(Votes.of([[0, 1]]), Votes.of(pd.DataFrame({"a": [1], "b": [1]})))
     assert stacked.voters.tolist() == ["a", "b"]
     assert stacked.matrix.toarray().tolist() == [[1, 2], [2, 2]]
 
@@ -382,12 +382,6 @@ def test_tables_in_which_everybody_abstains_have_no_classes():
 def test_what_is_no_table_of_votes(table, error, message):
     with pytest.raises(error, match=message):
         Votes.of(table)
-
-
-@pytest.mark.parametrize("voters", [["a"], ["a", "a"]])
-def test_voters_need_names_of_their_own(voters):
-    with pytest.raises(ValueError, match="must have 2 different names"):
-        Votes.of([[0, 1]], voters=voters)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -68,7 +68,7 @@ class Votes:
     named: bool = True
 
     @classmethod
-    def of(cls, L: Any, *, abstain_label: Any = -1, voters: Sequence[Any] | None = None) -> Votes:
+    def of(cls, L: Any, *, abstain_label: Any = -1) -> Votes:
         """Return the votes of a table with a row for each row and a column for each voter.
 
         A missing label (None, NaN, ``pandas.NA``, a masked entry) always abstains. Labels are
@@ -85,8 +85,6 @@ class Votes:
             them. Votes are returned as they are, whatever the other parameters.
         abstain_label : object, default=-1
             A label that means no vote. None if there is no such label.
-        voters : sequence, optional
-            Names of the voters. By default the names of the columns, where they have some.
 
         Examples
         --------
@@ -101,8 +99,9 @@ class Votes:
             return L
         if _is_file(L):
             source = as_source(L, strings=True)
-            options = {"abstain_label": abstain_label, "voters": voters or source.column_names}
-            return cls.stack(*(cls.of(batch, **options) for batch in source))
+            votes = cls.stack(*(cls.of(batch, abstain_label=abstain_label) for batch in source))
+            names = source.column_names
+            return votes if names is None else replace(votes, voters=as_names(names), named=True)
         labels = LabelNumbers(abstain_label, "The table of votes")
         names = rows = None
         if is_frame(L):
@@ -110,7 +109,6 @@ class Votes:
             rows = np.asarray(L.index) if is_pandas(L) else None
         else:
             numbers = (read_sparse if sparse.issparse(L) else read_dense)(L, labels)
-        names = names if voters is None else _check_names(voters, numbers.shape[1])
         return cls._finished(numbers, labels, names, rows)
 
     @classmethod
@@ -234,7 +232,8 @@ class Votes:
 
         Examples
         --------
-        >>> votes = Votes.of([["no", "yes"]], voters=["ann", "bob"])
+        >>> table = {"task": [0, 0], "worker": ["ann", "bob"], "label": ["no", "yes"]}
+        >>> votes = Votes.from_long(table)
         >>> votes.align(["bob", "eve", "ann"], ["yes", "no", "maybe"]).matrix.toarray()
         array([[1, 0, 2]], dtype=int8)
         """
@@ -308,16 +307,6 @@ def _is_file(L: Any) -> bool:
     """Return whether votes are in files: a path, a list of paths, or a source."""
     first = L[0] if isinstance(L, list) and L else L
     return isinstance(first, (str, Path, Source))
-
-
-def _check_names(voters: Sequence[Any], n_voters: int) -> np.ndarray:
-    names = as_names(voters)
-    if names.size != n_voters or len(set(names.tolist())) < n_voters:
-        raise ValueError(
-            f"The 'voters' parameter must have {n_voters} different names, one for each column. "
-            f"Got {listed(names.tolist())}."
-        )
-    return names
 
 
 def _recoded(matrix: Any, codes: np.ndarray, n_classes: int) -> sparse.csr_array:
