@@ -100,8 +100,9 @@ class Votes:
         if _is_file(L):
             source = as_source(L, strings=True)
             votes = cls.stack(*(cls.of(batch, abstain_label=abstain_label) for batch in source))
-            names = source.column_names
-            return votes if names is None else replace(votes, voters=as_names(names), named=True)
+            if source.column_names is None:
+                return votes
+            return replace(votes, voters=as_names(source.column_names), named=True)
         labels = LabelNumbers(abstain_label, "The table of votes")
         names = rows = None
         if is_frame(L):
