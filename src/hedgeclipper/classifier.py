@@ -4,82 +4,59 @@ from __future__ import annotations
 
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.column_checks import find_leaks, notes_on_numbers, refuse_leaks
-from hedgeclipper.base.columns import ColumnEncoder, ColumnScale, needs_encoding, warn_of_columns
-from hedgeclipper.base.evaluation import AutoLabelMixin
+from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan, needs_encoding, warn_of_columns
+from hedgeclipper.base.evaluation import AutoLabelMixin, evaluate_predictions
 from hedgeclipper.base.inspection import SummaryMixin
-from hedgeclipper.base.predictions import (
-    TablePredictor,
-    warn_of_never_predicted,
-)
+from hedgeclipper.base.predictions import TablePredictor, warn_of_never_predicted
+from hedgeclipper.base.row_reader import RowReader
 from hedgeclipper.base.semi_supervised import (
     HeldOutRows,
-    RowBatches,
-    RowReader,
-    RowSlices,
     SemiSupervisedRows,
     check_sampled_rows,
     hold_out_rows,
 )
-from hedgeclipper.base.table_classifier import (
-    NO_UNLABELED_ROWS,
-    ROWS_FOR_SCALE,
-    TableClassifier,
-)
-from hedgeclipper.bounds.certificate import USED_LABELS
-from hedgeclipper.bounds.hold_out import HeldOutLabels, differ_in_rank, hold_out_labels
-from hedgeclipper.bounds.sample import Sample
-from hedgeclipper.bounds.tested_predictions import (
-    SHIFTED_LABELS,
-    TestedPredictions,
-)
+from hedgeclipper.base.table_classifier import TableClassifier
+from hedgeclipper.bounds.hold_out import hold_out_labels
+from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.game.solvers import store_games
-from hedgeclipper.io import (
-    as_frame,
-    as_source,
-    frame_names,
-    is_batched,
-    is_frame,
-    is_in_memory,
-    split_target,
-)
-from hedgeclipper.io.arrays import MAX_SEED, draw_rows
+from hedgeclipper.io import as_frame, frame_names, is_batched, is_frame, split_target
+from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.digests import MODULUS, digest_rows, hash_rows
-from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition
-from hedgeclipper.table_inspection import TableInspectionMixin, TestedRows
-from hedgeclipper.voters.classifiers import LabeledRows, check_estimators
-from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD, check_shift
-from hedgeclipper.voters.voters import FittedVoters, UnlabeledScores, fit_voters, score_unlabeled
-from hedgeclipper.weighing import (
-    VoterScores,
-    WeighedVoters,
-    scores_by_game,
-    weigh,
-    weigh_by_folds,
+from hedgeclipper.io.messages import import_extra
+from hedgeclipper.out_of_sample import (
+    FitFacts,
+    TestedRows,
+    predict_by_folds,
+    predict_unseen,
+    tested_by_folds,
+    tested_on_held_out,
 )
+from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition, _safe_indexing
+from hedgeclipper.table_inspection import UnlabeledGain, permutation_importances, unlabeled_gain
+from hedgeclipper.voters.classifiers import LabeledRows, check_estimators
+from hedgeclipper.voters.tree_groups import (
+    SHIFT_THRESHOLD,
+    FittedTrees,
+    check_shift,
+    fit_trees,
+)
+from hedgeclipper.voters.voters import FittedVoters, UnlabeledScores, fit_voters, score_unlabeled
+from hedgeclipper.weighing import VoterScores, WeighedVoters, scores_by_game, weigh
 
 # unlabeled rows that teach views
 ROWS_FOR_VIEWS = 20_000
-# those from which it is learned how columns are encoded
-ROWS_FOR_ENCODING = 50_000
 
 
-class HedgeClipperClassifier(
-    TableInspectionMixin,
-    SummaryMixin,
-    AutoLabelMixin,
-    _BaseComposition,
-    TableClassifier,
-):
+class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, TableClassifier):
     """Semi-supervised vote of different classifiers, most of which learn from all rows.
 
     The voters are three groups of trees (a random forest, extra trees on components of all rows,
@@ -255,33 +232,29 @@ class HedgeClipperClassifier(
         -------
         self
         """
-        for name in ("_predictor", "_gain", "_importances"):  # of an earlier fit
-            self.__dict__.pop(name, None)
-        self._validate_params()
-        plan = check_estimators(self.estimators)
-        if not isinstance(self.estimators, str):
-            self._validate_names([name for name, _ in self.estimators])
+        plan = self._start()
+        random_state = check_random_state(self.random_state)
         if sample is not None:
             check_sampled_rows(sample, X, y, X_unlabeled)
-        given, rows = self._read(X, y, X_unlabeled, plan)
-        rows, draw, held = self._hold_out_labels(rows, sample)
+        given = self._read(X, y, X_unlabeled, plan)
+        draw = hold_out_labels(
+            given.y_labeled.size,
+            given.places,
+            sample,
+            confidence_level=self.confidence_level,
+            holdout=self.holdout,
+            random_state=random_state,
+        )
+        rows, held = hold_out_rows(given, draw.held, self._reader.of_read_rows.names)
         codes = self._store_classes(rows.y_labeled)
-        random_state = self._random_state
         # by a copy of the generator, so that the same trees are grown whatever rows are drawn from
-        some = self._draw(rows, ROWS_FOR_VIEWS, deepcopy(random_state))
+        some = self._reader.draw(rows, ROWS_FOR_VIEWS, deepcopy(random_state))
         self._look_at_columns(rows.X_labeled, codes, some)
         labeled = LabeledRows(rows.X_labeled, codes, self.classes_, some)
         self._grown_from = labeled, deepcopy(random_state)
-        self._fitted_hashes = hash_rows(labeled.X)
-        voters = fit_voters(
-            plan,
-            labeled,
-            self._games(),
-            n_trees=self.n_estimators,
-            random_state=random_state,
-            n_jobs=self.n_jobs,
-        )
-        self.shift_score_ = check_shift(voters.trees, some, self.n_jobs) if voters.trees else 0.0
+        games, options = self._games(), {"random_state": random_state, "n_jobs": self.n_jobs}
+        voters = fit_voters(plan, labeled, games, n_trees=self.n_estimators, **options)
+        self.shift_score_ = check_shift(voters.trees, some, self.n_jobs)
         unlabeled = score_unlabeled(
             voters.scorer,
             rows.X_unlabeled,
@@ -290,19 +263,18 @@ class HedgeClipperClassifier(
             n_jobs=self.n_jobs,
             with_digest=held is not None,
         )
-        sample = unlabeled.sample if rows.has_unlabeled else self._reuse(voters, unlabeled)
-        scores = scores_by_game(voters.labeled, sample.astype(float), codes, self._games())
-        weighed = [weigh(own, voters.tree_sizes) for own in scores]
-        self._store(voters, weighed)
+        sampled = unlabeled.sample if rows.has_unlabeled else voters.reused(unlabeled)
+        scores = scores_by_game(voters.labeled, sampled, codes, games)
+        self._store(voters, [weigh(own, voters.tree_sizes) for own in scores])
         raw = self._store_labels(given, held, unlabeled)
+        facts = FitFacts(given.y_labeled, draw, raw, self.n_unlabeled_)
+        self._fitted_hashes = hash_rows(labeled.X)
         if held is None:
-            self._tested = self._test_by_folds(scores, codes, raw, given, draw)
+            self._tested = self._test_by_folds(scores, codes, facts)
         else:
-            self._tested = self._test_by_held_out(held, raw, given, draw, unlabeled.digest)
+            self._tested = self._test_on_held_out(held, facts, unlabeled.digest)
         self.certificate_ = self._tested.certificate(self.confidence_level)
-        known = self.classes_.tolist()
-        n_labels = {label: int(np.sum(given.y_labeled == label)) for label in known}
-        self.never_predicted_ = warn_of_never_predicted(self._predictor, raw, n_labels)
+        self.never_predicted_ = warn_of_never_predicted(self._predictor, raw, given.y_labeled)
         return self
 
     def __sklearn_tags__(self):
@@ -321,66 +293,193 @@ class HedgeClipperClassifier(
         )
         return tags
 
+    def voter_summary(self):
+        """Return a frame that describes the voters, one row each.
+
+        Columns: ``weight``, ``correlation`` (b with both classes counting the same, out of sample)
+        and its ``standard_error``, ``auc`` (out of sample), ``agreement`` (correlation of its votes
+        with the mean vote of the others on unlabeled rows), ``contribution`` (proportion of the
+        spread of the result that comes from it) and ``seconds`` (time of its fits). With more than
+        two classes there is a row for each voter and class, and a column ``class``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The summary, largest contribution first.
+        """
+        check_is_fitted(self)
+        pandas = import_extra("pandas", "io", "voter_summary")
+        names, seconds = self._predictor.scorer.names, self._seconds
+        parts = []
+        for game, columns in zip(self._games(), self._voter_columns, strict=True):
+            part = pandas.DataFrame({"voter": names, **columns, "seconds": seconds})
+            if len(self._voter_columns) > 1:
+                part.insert(1, "class", self.classes_[game])
+            parts.append(part)
+        frame = pandas.concat(parts, ignore_index=True)
+        return frame.sort_values("contribution", ascending=False, ignore_index=True)
+
+    def leaderboard(self, X, y):
+        """Return a frame that compares the model with its voters on new labeled rows.
+
+        Columns: ``voter`` ("all voters" for the model itself), ``auc``, ``accuracy`` and
+        ``log_loss`` as in ``evaluate``, and ``seconds`` as in ``voter_summary``.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix
+            Rows, as in ``fit``. They should be new to the model.
+        y : array-like of shape (n_samples,), or str
+            Labels, as in ``evaluate``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The comparison, largest AUC first.
+        """
+        pandas = import_extra("pandas", "io", "leaderboard")
+        X, y = split_target(X, y)
+        known, true = self._labels_to_score(y)
+        rows = _safe_indexing(self._check_more(X, "X"), np.flatnonzero(known))
+        predictor, classes = self._predictor, self.classes_
+        scores = predictor.scorer.score(rows, self.n_jobs).astype(float)
+        raw = predictor.raw_of(scores)
+        pairs = [(predictor.predict(raw), predictor.probabilities(raw))]
+        pairs += [(classes[own.argmax(axis=1)], own) for own in probabilities_by_voter(scores)]
+        lines = []
+        for predicted, probabilities in pairs:
+            found = evaluate_predictions(true, predicted, probabilities, classes)
+            lines.append((found.auc, found.accuracy, found.log_loss))
+        frame = pandas.DataFrame(lines, columns=["auc", "accuracy", "log_loss"])
+        frame.insert(0, "voter", ["all voters", *predictor.scorer.names])
+        frame["seconds"] = [np.nan, *self._seconds]
+        return frame.sort_values("auc", ascending=False, ignore_index=True)
+
+    def tested_probabilities(self):
+        """Return labels that tested the model, and probabilities of their rows.
+
+        With a ``confidence_level`` these are the held-out rows. Without, they are labeled rows of
+        the fit: each voter has scored them by trees or fits without the row, and the weights were
+        found without the labels of the row's fold. These labels have helped to fit the voters that
+        scored the other rows, which may flatter the model a little.
+
+        Returns
+        -------
+        y : ndarray of shape (n_tested,)
+            Labels.
+        probabilities : ndarray of shape (n_tested, n_classes)
+            Probabilities.
+        """
+        check_is_fitted(self)
+        return self._tested_rows.y, self._predictor.probabilities(self._tested_rows.raw)
+
+    @property
+    def encoder_(self) -> ColumnEncoder | None:
+        """What makes numbers of the columns of frames; None if these are numbers already."""
+        return self._reader.encoder
+
+    @property
+    def encoding_(self):
+        """What was done with the columns of ``fit``: a frame with a row for each.
+
+        Columns: ``column`` is its name ("x0" for the first one if there are no names), ``kind`` is
+        "numbers", "categories", "dates" or "left out" ("as given" where your classifiers get frames
+        as they are), ``what`` is done with it, and ``note`` tells why that may be wrong.
+        """
+        check_is_fitted(self)
+        rows = [(plan.name, plan.kind, plan.what, plan.note) for plan in self._column_plans()]
+        pandas = import_extra("pandas", "io", "encoding_")
+        return pandas.DataFrame(rows, columns=["column", "kind", "what", "note"])
+
+    @property
+    def estimators_(self) -> dict[str, Any]:
+        """The fitted classifiers other than trees, by their names."""
+        if not hasattr(self, "_predictor"):
+            raise AttributeError("estimators_ is known after fit.")
+        return self._predictor.scorer.classifiers
+
+    @property
+    def costs_(self) -> np.ndarray | None:
+        """Cost of predicting the class of the column for rows of the class of the row.
+
+        It is made of ``class_weight``; None if all errors cost the same.
+        """
+        check_is_fitted(self)
+        return self._predictor.costs
+
+    @property
+    def unlabeled_gain_(self) -> UnlabeledGain:
+        """What the unlabeled rows have brought to the trees, measured out of bag.
+
+        It is computed when it is first asked for, which takes about as long as growing the trees:
+        they are grown once more, on components that are learned from the labeled rows alone. A
+        saved model has no rows to do so, and knows it only if it was asked for before.
+        """
+        if not hasattr(self, "_gain"):
+            trees, rows, random_state = self._trees_and_rows("unlabeled_gain_")
+            if trees.scorer.components is None:
+                raise AttributeError("unlabeled_gain_ is about components, and there are none.")
+            control = fit_trees(
+                rows.X,
+                rows.codes,
+                self._games(),
+                None,
+                n_trees=self.n_estimators,
+                random_state=deepcopy(random_state),
+                n_jobs=self.n_jobs,
+            )
+            self._gain = unlabeled_gain(trees, control, rows, self._games())
+        return self._gain
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much each column matters to the trees: what their out-of-bag AUC loses without it.
+
+        The columns of the labeled rows are shuffled one after the other. The array has the shape
+        ``(n_features_in_,)``, in the order of the columns of ``fit``, also where strings were
+        encoded. It is computed when it is first asked for; a saved model has no rows to do so, and
+        knows it only if it was asked for before.
+        """
+        if not hasattr(self, "_importances"):
+            trees, rows, _ = self._trees_and_rows("feature_importances_")
+            # columns made of one are shuffled together
+            sources = self._reader.sources
+            columns = [np.flatnonzero(sources == k) for k in range(self.n_features_in_)]
+            found = permutation_importances(trees, rows, self._games(), columns, self.n_jobs)
+            self._importances = found
+        return self._importances
+
+    def _start(self) -> list[tuple[str, Any]]:
+        """Forget an earlier fit, check the parameters, and return names and voters."""
+        for name in ("_predictor", "_gain", "_importances"):
+            self.__dict__.pop(name, None)
+        self._validate_params()
+        plan = check_estimators(self.estimators)
+        if not isinstance(self.estimators, str):
+            self._validate_names([name for name, _ in self.estimators])
+        return plan
+
     def _read(
         self, X: Any, y: Any, X_unlabeled: Any, plan: list[tuple[str, Any]]
-    ) -> tuple[SemiSupervisedRows, SemiSupervisedRows]:
-        """Return rows as given, and as voters learn from them.
+    ) -> SemiSupervisedRows:
+        """Return rows as voters learn from them.
 
         Rows are encoded if some voter is a default one; your own classifiers alone get frames as
         they are, and arrays in float64.
         """
         X, y = split_target(X, y)
-        self._random_state = check_random_state(self.random_state)
-        has_names = is_frame(X)
         if all(not isinstance(one, str) for _, one in plan):
-            columns = list(as_frame(X).columns) if has_names else None
+            columns = list(as_frame(X).columns) if is_frame(X) else None
             reader = RowReader({"dtype": "float64"}, frame_columns=columns)
-            given = self._check_rows(X, y, X_unlabeled, reader)
-            return given, given
+            return self._check_rows(X, y, X_unlabeled, reader)
         encodes = False
-        if has_names or (isinstance(y, str) and is_batched(X)):
+        if is_frame(X) or (isinstance(y, str) and is_batched(X)):
             encodes = needs_encoding(X, None, y if isinstance(y, str) else None)
             encodes = encodes or needs_encoding(X_unlabeled, frame_names(X))
-        reader = RowReader({}, encodes=encodes)
-        given = self._check_rows(X, y, X_unlabeled, reader)
-        return given, self._encode_columns(given) if encodes else given
-
-    def _encode_columns(self, rows: SemiSupervisedRows) -> SemiSupervisedRows:
-        """Return rows as numbers; the reader makes such rows of others from now on.
-
-        How columns are encoded is learned from labeled rows and a sample of the unlabeled ones.
-        """
-        some = self._draw(rows, ROWS_FOR_ENCODING, np.random.RandomState(0))
-        encoder = ColumnEncoder().fit(rows.X_labeled, some)
-        labeled = draw_rows(rows.X_labeled, ROWS_FOR_SCALE, np.random.RandomState(0))
-        self._reader = reader = replace(
-            self._reader,
-            encoder=encoder,
-            scale=ColumnScale.of(encoder.transform(labeled)),
-            n_columns=encoder.sources_.size,
-        )
-        unlabeled = rows.X_unlabeled
-        if isinstance(unlabeled, RowBatches):
-            options = {"frames": reader.n_columns, "strings": encoder.string_names}
-            source = as_source(unlabeled.source, name="X_unlabeled", **options)
-            unlabeled = replace(unlabeled, source=source, check=reader)
-        elif is_in_memory(unlabeled):
-            parts = [reader(part) for part in RowSlices(unlabeled)]
-            unlabeled = np.concatenate(parts) if parts else reader(unlabeled)
-        else:
-            unlabeled = reader.read_collection(unlabeled)
-        return replace(rows, X_labeled=reader(rows.X_labeled), X_unlabeled=unlabeled)
-
-    def _draw(
-        self, rows: SemiSupervisedRows, n_rows: int, random_state: np.random.RandomState
-    ) -> Any | None:
-        """Return so many unlabeled rows, for views and the like; None if there are none."""
-        if not rows.has_unlabeled:
-            return None
-        some = self._reader.draw(rows.X_unlabeled, n_rows, random_state)
-        if some.shape[0] == 0:
-            raise ValueError(NO_UNLABELED_ROWS)
-        return some
+        rows = self._check_rows(X, y, X_unlabeled, RowReader({}, encodes=encodes))
+        if encodes:
+            self._reader, rows = self._reader.learn_encoding(rows)
+        return rows
 
     def _look_at_columns(self, X: Any, codes: np.ndarray, some: Any | None) -> None:
         """Refuse columns that are made of the labels, and warn of others that may be wrong."""
@@ -390,27 +489,32 @@ class HedgeClipperClassifier(
         if self.encoder_ is None:
             parts = [X] if some is None else [X, some]
             self._column_notes = notes_on_numbers(parts, self._reader.scale)
-        plans = self._number_plans() if self.encoder_ is None else self.encoder_.plans_
-        leaks = find_leaks(X, codes, some, self._column_sources())
+        plans = self._column_plans()
+        leaks = find_leaks(X, codes, some, self._reader.sources)
         known = {plans[k].name: why for k, why in leaks.items()}
         refuse_leaks(known, codes.size, () if self.keep is None else self.keep, "Column")
         warn_of_columns(plans)
 
-    @staticmethod
-    def _reuse(voters: FittedVoters, unlabeled: UnlabeledScores) -> np.ndarray:
-        """Return scores of labeled rows in place of unlabeled ones: out of sample, where known."""
-        known = ~np.isnan(voters.labeled).any(axis=(1, 2), keepdims=True)
-        assert unlabeled.of_all is not None
-        return np.where(known, voters.labeled, unlabeled.of_all[: len(voters.labeled)])
+    def _column_plans(self) -> list[ColumnPlan]:
+        """Return what is done with each column, with notes on it."""
+        if self.encoder_ is not None:
+            return self.encoder_.plans_
+        numbered = [f"x{k}" for k in range(self.n_features_in_)]
+        names = getattr(self, "feature_names_in_", numbered)
+        kind, notes = "as given" if self._reader.frame_columns else "numbers", self._column_notes
+        return [
+            ColumnPlan(name, kind, "as they are", note=notes.get(k, ""))
+            for k, name in enumerate(names)
+        ]
 
     def _store(self, voters: FittedVoters, found: list[WeighedVoters]) -> None:
         """Store what predicts new rows, and the results of the games."""
-        scorer = voters.scorer
         self._voters, self._seconds = voters, voters.seconds
         self._voter_columns = [one.describe() for one in found]
-        self._predictor = TablePredictor(scorer, [one.vote for one in found], self._costs)
-        self.voter_names_ = np.array(scorer.names, dtype=object)
-        self.weights_ = np.array([one.vote.weights for one in found])
+        votes = [one.vote for one in found]
+        self._predictor = TablePredictor(voters.scorer, votes, self.classes_, self._costs)
+        self.voter_names_ = np.array(voters.scorer.names, dtype=object)
+        self.weights_ = np.array([vote.weights for vote in votes])
         self.label_correlations_ = np.array([one.label_correlations for one in found])
         store_games(self, [one.game for one in found])
 
@@ -430,119 +534,46 @@ class HedgeClipperClassifier(
             self._labels = None
             return self._predictor.raw_of(unlabeled.sample[is_unlabeled[unlabeled.positions]])
         raw = self._predictor.raw_of(unlabeled.of_all[is_unlabeled])
-        self._labels = self._all_labels(given, self._classes_of(raw))
+        self._labels = self._all_labels(given, self._predictor.predict(raw))
         return raw if given.has_unlabeled else raw[:0]
 
-    def _test_by_held_out(
-        self,
-        held: HeldOutRows,
-        raw: np.ndarray,
-        given: SemiSupervisedRows,
-        draw: HeldOutLabels,
-        digest: int,
+    def _test_on_held_out(
+        self, held: HeldOutRows, facts: FitFacts, digest: int
     ) -> TestedPredictions:
-        """Return what held-out labels tell, given raw predictions of the unlabeled rows.
-
-        ``digest`` is that of unlabeled and held-out rows together. Labels whose draw is recorded
-        are a random sample, whatever rows look like.
-        """
-        predictor = self._predictor
-        tested = predictor.raw_of(predictor.scorer.score(held.X, self.n_jobs))
-        self._tested_rows = TestedRows(held.y, tested, hash_rows(held.X))
-        own, others = predictor.uncertainties(tested), predictor.uncertainties(raw)
-        caveat = ""
-        if not draw.is_recorded and (
-            self.shift_score_ > SHIFT_THRESHOLD
-            or differ_in_rank(tested, raw)
-            or differ_in_rank(own, others)
-        ):
-            caveat = SHIFTED_LABELS
-        predicted = self._classes_of(tested)
-        return TestedPredictions.of(
-            predicted != held.y,
-            predicted,
-            own,
-            unlabeled=(self._classes_of(raw), others),
-            labels=given.y_labeled,
-            draw=draw,
-            n_unlabeled=self.n_unlabeled_,
-            caveat=caveat,
-            digest=(digest - digest_rows(held.X)) % MODULUS,
-        )
+        """Return what held-out labels tell; ``digest`` is that of these and the unlabeled rows."""
+        raw = self._predictor.raw_predictions(held.X, self.n_jobs)
+        self._tested_rows = TestedRows(held.y, raw, hash_rows(held.X))
+        digest = (digest - digest_rows(held.X)) % MODULUS
+        is_shifted = self.shift_score_ > SHIFT_THRESHOLD
+        return tested_on_held_out(self._predictor, self._tested_rows, facts, digest, is_shifted)
 
     def _test_by_folds(
-        self,
-        scores: list[VoterScores],
-        codes: np.ndarray,
-        raw: np.ndarray,
-        given: SemiSupervisedRows,
-        draw: HeldOutLabels,
+        self, scores: list[VoterScores], codes: np.ndarray, facts: FitFacts
     ) -> TestedPredictions:
-        """Return what labels tell that were used in the fit, too: folds are weighed without them.
+        """Return what labels tell that were used in the fit, too; ``codes`` are their classes."""
+        # labeled rows that all voters have scored without their labels, if these are of all classes
+        rows, raw, center = np.flatnonzero(self._voters.is_scored), self._predictor.no_rows, None
+        if all(own.n_rare for own in scores):
+            raw, center = predict_by_folds(self._predictor, scores, self._voters.tree_sizes)
+        can_test = facts.draw.can_test[rows[: len(raw)]]
+        rows, raw = rows[: len(raw)][can_test], raw[can_test]
+        self._tested_rows = TestedRows(self.classes_[codes[rows]], raw, self._fitted_hashes[rows])
+        return tested_by_folds(self._predictor, self._tested_rows, facts, center)
 
-        ``codes`` are the classes of the labeled rows, and ``raw`` predictions of unlabeled ones.
-        """
-        predictor, sizes = self._predictor, self._voters.tree_sizes
-        # labeled rows that all voters have scored without their labels
-        rows = np.flatnonzero(~np.isnan(self._voters.labeled).any(axis=(1, 2)))
-        if np.unique(codes[rows]).size < self.classes_.size:
-            rows = rows[:0]  # errors on some of the classes would tell nothing of all rows
-        tested, centers = np.empty((rows.size, predictor.n_games)), []
-        folds = weigh_by_folds(scores, sizes) if rows.size else ()
-        for test, votes, unlabeled in folds:
-            fold = replace(predictor, votes=votes)
-            tested[test] = fold.raw_of(self._voters.labeled[rows[test]])
-            centers.append(float(np.mean(fold.uncertainties(fold.raw_of(unlabeled)))))
-        rows, tested = rows[draw.can_test[rows]], tested[draw.can_test[rows]]
-        y = self.classes_[codes[rows]]
-        self._tested_rows = TestedRows(y, tested, self._fitted_hashes[rows])
-        own = scaled = predictor.uncertainties(tested)
-        if raw.size and tested.size:
-            # fewer trees and labels predict on another scale: take the values of the same ranks
-            ranks = (rankdata(tested, axis=0) - 0.5) / rows.size
-            pairs = zip(raw.T, ranks.T, strict=True)
-            same = np.column_stack([np.quantile(column, rank) for column, rank in pairs])
-            scaled = predictor.uncertainties(same)
-        predicted = self._classes_of(tested)
-        return TestedPredictions.of(
-            predicted != y,
-            predicted,
-            scaled,
-            unlabeled=(self._classes_of(raw), predictor.uncertainties(raw)),
-            labels=given.y_labeled,
-            draw=draw,
-            n_unlabeled=self.n_unlabeled_,
-            own_uncertainties=own,
-            center=float(np.mean(centers)) if centers and given.has_unlabeled else None,
-            caveat=USED_LABELS,
-        )
-
-    def _hold_out_labels(
-        self, rows: SemiSupervisedRows, sample: Sample | None
-    ) -> tuple[SemiSupervisedRows, HeldOutLabels, HeldOutRows | None]:
-        """Return the rows to fit to, the draw of test labels, and their rows, if there are any."""
-        draw = hold_out_labels(
-            rows.y_labeled.size,
-            rows.places,
-            sample,
-            confidence_level=self.confidence_level,
-            holdout=self.holdout,
-            random_state=self._random_state,
-        )
-        if draw.held is None:
-            return rows, draw, None
-        rows, held = hold_out_rows(rows, draw.held, self._reader.of_read_rows.names)
-        return rows, draw, held
+    def _predict_unseen(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return labels and probabilities of rows, and which of them can be scored."""
+        batches, predictor = self._raw_by_batch(X), self._predictor
+        raw, is_scored = predict_unseen(batches, self._tested_rows, self._fitted_hashes)
+        return predictor.predict(raw), predictor.probabilities(raw), is_scored
 
     def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray, int]:
         """Return labels of rows, their uncertainties, and the digest of the rows."""
-        predictor = self._predictor
-        raw, digest = [np.empty((0, predictor.n_games))], 0
-        for batch in self._batches(X, "X", "pass X.compute()"):
-            raw.append(predictor.raw_predictions(batch, self.n_jobs))
+        predictor, parts, digest = self._predictor, [self._predictor.no_rows], 0
+        for batch, raw in self._raw_by_batch(X):
+            parts.append(raw)
             digest = (digest + digest_rows(batch)) % MODULUS
-        found = np.concatenate(raw)
-        return self._classes_of(found), predictor.uncertainties(found), digest
+        found = np.concatenate(parts)
+        return predictor.predict(found), predictor.uncertainties(found), digest
 
     def _unlabeled_predictions(self) -> tuple[np.ndarray, np.ndarray]:
         labels = self.transduction_
@@ -555,3 +586,40 @@ class HedgeClipperClassifier(
                 "estimate."
             )
         return labels, uncertainties
+
+    def _trees_and_rows(self, name: str) -> tuple[FittedTrees, LabeledRows, np.random.RandomState]:
+        """Return what an attribute of this name is measured by; raise if it is not there."""
+        check_is_fitted(self)
+        if self._predictor.scorer.trees is None:
+            raise AttributeError(f"{name} is measured on trees, and no voter has any.")
+        if not hasattr(self, "_grown_from"):
+            raise AttributeError(f"{name} needs the labeled rows, and a copy of a model has none.")
+        assert self._voters.trees is not None
+        return self._voters.trees, *self._grown_from
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is saved: all but the rows, and what is measured with them."""
+        state: Any = super().__getstate__()
+        with_rows = ("_grown_from", "_voters", "_random_state")
+        return {name: value for name, value in state.items() if name not in with_rows}
+
+    def _repr_html_inner(self) -> str:
+        """Return the summary of the fit, with the encoding of columns folded below it."""
+        summary = super()._repr_html_inner()
+        if getattr(self, "encoder_", None) is None:
+            return summary
+        table = self.encoding_.to_html(index=False, border=0, justify="left")
+        return f"{summary}<details><summary>columns</summary>{table}</details>"
+
+    def _contributions(self) -> tuple[list[str], np.ndarray]:
+        by_game = [columns["contribution"] for columns in self._voter_columns]
+        return self._predictor.scorer.names, np.max(by_game, axis=0)
+
+
+def probabilities_by_voter(scores: np.ndarray) -> np.ndarray:
+    """Return scores of shape (n_rows, n_voters, n_games) by voter, with a column per class."""
+    own = np.moveaxis(scores, 1, 0)
+    if own.shape[2] == 1:
+        return np.concatenate([1.0 - own, own], axis=2)
+    sums = own.sum(axis=2, keepdims=True)
+    return np.divide(own, sums, out=np.full_like(own, 1.0 / own.shape[2]), where=sums > 0)

@@ -32,7 +32,8 @@ from sklearn.tree import BaseDecisionTree
 from hedgeclipper import __version__
 from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan, ColumnScale
 from hedgeclipper.base.predictions import TablePredictor
-from hedgeclipper.base.semi_supervised import RowReader, SemiSupervisedSplit
+from hedgeclipper.base.row_reader import RowReader
+from hedgeclipper.base.semi_supervised import SemiSupervisedSplit
 from hedgeclipper.bounds.certificate import Certificate, RateEvidence
 from hedgeclipper.bounds.sample import FirstQuestion
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
@@ -40,8 +41,9 @@ from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io.arrays import is_array
 from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.io.messages import import_extra
+from hedgeclipper.out_of_sample import TestedRows
 from hedgeclipper.sklearn_private import Tree
-from hedgeclipper.table_inspection import TestedRows, UnlabeledGain
+from hedgeclipper.table_inspection import UnlabeledGain
 from hedgeclipper.voters.tree_groups import TreeGroup, TreeScorer
 from hedgeclipper.voters.trees import PackedTrees
 from hedgeclipper.voters.views import Components, QuantileColumns
@@ -387,7 +389,7 @@ def _try_predictions(model: Any) -> None:
             labels = np.array([[model.classes_[0]], [None]], dtype=object)
             found = model.predict_proba(np.repeat(labels, model.voters_.size, axis=1))
         elif isinstance(predictor, TablePredictor):
-            shape = (1, len(predictor.scorer.names), predictor.n_games)
+            shape = (1, len(predictor.scorer.names), len(predictor.votes))
             found = predictor.probabilities(predictor.raw_of(np.full(shape, 0.5)))
         else:
             return

@@ -260,7 +260,7 @@ def scores_by_game(
     Scores have the shape (n_rows, n_voters, n_games). Labeled rows that some voter has not scored
     without their label, where scores are NaN, are left out.
     """
-    known = np.flatnonzero(~np.isnan(labeled).any(axis=(1, 2)))
+    known, unlabeled = np.flatnonzero(~np.isnan(labeled).any(axis=(1, 2))), unlabeled.astype(float)
     if np.unique(codes[known]).size < np.unique(codes).size:
         warn_user(
             "Some class has no held-out row to score the voters on, since each of its labels is "

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hedgeclipper import HedgeClipperClassifier, classifier
-from hedgeclipper.base import semi_supervised
+from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper.base import row_reader
 from hedgeclipper.io import arrays, formats
 
 N = 900
@@ -37,8 +37,8 @@ def fitted(X_unlabeled, X=LABELED, y=Y[:100], **parameters):
 @pytest.fixture
 def small_batches(monkeypatch):
     """Read and sample fewer rows than there are."""
-    monkeypatch.setattr(classifier, "ROWS_FOR_ENCODING", 300)
-    monkeypatch.setattr(semi_supervised, "ROWS_PER_SLICE", 256)
+    monkeypatch.setattr(row_reader, "ROWS_FOR_ENCODING", 300)
+    monkeypatch.setattr(row_reader, "ROWS_PER_SLICE", 256)
     monkeypatch.setattr(arrays, "MOST_ROWS_PER_BATCH", 200)
 
 

@@ -1,7 +1,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
 from hedgeclipper import (
@@ -10,7 +9,7 @@ from hedgeclipper import (
     SemiSupervisedSplit,
     VoteAggregator,
 )
-from hedgeclipper.base.semi_supervised import RowBatches, split_rows
+from hedgeclipper.base.semi_supervised import split_rows
 
 X = np.arange(12.0).reshape(6, 2)
 
@@ -102,44 +101,6 @@ def test_a_warning_names_the_line_that_called_fit(model):
     with pytest.warns(NoUnlabeledRowsWarning) as caught:
         model.fit(np.column_stack([y ^ (np.arange(40) < 3), y ^ (np.arange(40) > 36), y * 0]), y)
     assert [warning.filename for warning in caught] == [__file__]
-
-
-class Changing:
-    """Rows of which one is another from the third pass on, cut as each pass says."""
-
-    n_rows = None
-
-    def __init__(self, rows, change, cuts):
-        self.rows, self.change, self.cuts = rows, change, iter(cuts)
-        self.n_passes = 0
-
-    def __iter__(self):
-        self.n_passes += 1
-        rows = self.rows.toarray() if sparse.issparse(self.rows) else self.rows.copy()
-        rows[-1] += self.change * (self.n_passes > 2)
-        parts = np.array_split(rows, next(self.cuts))
-        return iter(map(sparse.csr_array, parts) if sparse.issparse(self.rows) else parts)
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_rows_that_change_between_passes_are_told(kind):
-    """Without a checksum a fit would be that of a mixture of both."""
-    rows = kind(np.random.default_rng(0).normal(size=(100, 3)).astype(np.float32))
-    batches = RowBatches(Changing(rows, 1.0, (2, 3, 5)), lambda batch: batch)
-    assert [len(list(batches)) for _ in range(2)] == [2, 3]  # cut in another way
-    with pytest.raises(ValueError, match="The rows changed between passes"):
-        list(batches)
-
-
-def test_a_fit_to_rows_that_change_after_the_views_were_learned_is_told():
-    X = np.random.default_rng(0).normal(size=(100, 3))
-    passes = iter(range(10))
-
-    def batches():
-        return [X[:50], X[50:] + (next(passes) > 1)]
-
-    with pytest.raises(ValueError, match="The rows changed between passes"):
-        HedgeClipperClassifier(n_estimators=8).fit(X[:40], X[:40, 0] > 0, X_unlabeled=batches)
 
 
 @pytest.mark.parametrize("scoring", [None, "roc_auc"])

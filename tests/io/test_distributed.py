@@ -12,7 +12,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.base.semi_supervised import RowReader
+from hedgeclipper.base.row_reader import RowReader
 from hedgeclipper.io.arrays import draw_rows
 
 dask = pytest.importorskip("dask")
@@ -184,7 +184,7 @@ def test_predictions_of_frames_can_be_written(tmp_path):
 
 def test_what_a_prediction_ships_is_light(in_memory):
     lazy = in_memory.predict(da.from_array(UNLABELED, chunks=(5_000, 4)))
-    (box,) = [part for key, part in dict(lazy.dask).items() if "RowPredictor" in str(key)]
+    (box,) = [part for key, part in dict(lazy.dask).items() if "partial" in str(key)]
     assert len(pickle.dumps(box)) < 200_000 < len(pickle.dumps(in_memory))
 
 

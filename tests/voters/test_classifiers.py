@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from hedgeclipper import VoterFailedWarning
-from hedgeclipper.base.semi_supervised import with_short_indices
+from hedgeclipper.base.row_reader import RowReader
 from hedgeclipper.voters.classifiers import (
     DEFAULT_VOTERS,
     LabeledRows,
@@ -386,7 +386,8 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_no_default_fails_whatever_the_rows(case, n_classes, recwarn):
     """But for class means of rows that are all alike, which scikit-learn refuses."""
-    sample = with_short_indices(CASES[case].astype(np.float32))
+    rows = CASES[case].astype(np.float32)
+    sample = RowReader({}, rows.shape[1]).finish(rows, rows)
     names = list(DEFAULT_VOTERS[1:])
     models = default_classifiers(names, sample, None, 0)
     given = LabeledRows(sample[:30], np.arange(30) % n_classes, np.arange(n_classes))

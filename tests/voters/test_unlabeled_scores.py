@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.base.semi_supervised import RowBatches, RowReader
+from hedgeclipper.base.row_reader import RowBatches, RowReader
 from hedgeclipper.io import as_source
 from hedgeclipper.voters.voters import ROWS_IN_GAME, score_unlabeled
 

@@ -56,7 +56,7 @@ def test_without_trees_there_are_no_sizes_and_scores_are_out_of_fold():
 def test_many_rows_are_scored_in_parts_and_threads(monkeypatch):
     scorer = fitted([("trees", "default"), *OWN]).scorer
     whole = scorer.score(X)
-    monkeypatch.setattr("hedgeclipper.base.semi_supervised.ROWS_PER_SLICE", 37)
+    monkeypatch.setattr("hedgeclipper.voters.voters.ROWS_PER_SLICE", 37)
     np.testing.assert_array_equal(scorer.score(X, 2), whole)
     assert scorer.score(X[:0]).shape == (0, 5, 3)
 

@@ -7,7 +7,7 @@ decisions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,17 +30,19 @@ class TablePredictor:
     """Predicts rows of tables: voters score them, a weighted vote makes log-odds of the scores.
 
     ``raw`` predictions are log-odds of shape (n_samples, n_games): there is one game for two
-    classes, or one for each class against the rest. ``costs`` are as by `decision_costs`.
+    classes, or one for each class against the rest. ``costs`` are as by `decision_costs`. It holds
+    no rows, and can be sent to workers.
     """
 
     scorer: Any  # a VoterScorer
     votes: Sequence[Any]  # a WeightedVote for each game
+    labels: np.ndarray  # (n_classes,): what the classes are called
     costs: np.ndarray | None = None
 
     @property
-    def n_games(self) -> int:
-        """Number of games: 1 for two classes."""
-        return len(self.votes)
+    def no_rows(self) -> np.ndarray:
+        """Raw predictions of no rows."""
+        return np.empty((0, len(self.votes)))
 
     def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
         """Return the log-odds of each game's class, for rows that a `RowReader` has read."""
@@ -54,6 +56,12 @@ class TablePredictor:
             for game, vote in enumerate(self.votes):
                 raw[rows, game] = vote.log_odds(scores[rows, :, game].astype(float))
         return raw
+
+    def predict(self, raw: np.ndarray, method: str = "predict") -> np.ndarray:
+        """Return what a classifier's method of this name returns for rows."""
+        if method == "predict_proba":
+            return self.probabilities(raw)
+        return self.decision(raw) if method == "decision_function" else self.labels[self.codes(raw)]
 
     def decision(self, raw: np.ndarray) -> np.ndarray:
         """Return scores of rows: the class is that of the largest, or the second if positive.
@@ -73,45 +81,14 @@ class TablePredictor:
             return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
         return positive / positive.sum(axis=1, keepdims=True)
 
-    def classes(self, raw: np.ndarray) -> np.ndarray:
+    def codes(self, raw: np.ndarray) -> np.ndarray:
         """Return the number of the predicted class of each row: the most probable, or cheapest."""
         scores = self.decision(raw)
         return (scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
 
     def uncertainties(self, raw: np.ndarray) -> np.ndarray:
         """Return the probability that each row is not of the class that is predicted for it."""
-        return 1.0 - self.probabilities(raw)[np.arange(raw.shape[0]), self.classes(raw)]
-
-
-@dataclass(frozen=True, eq=False)
-class RowPredictor:
-    """What a classifier's method predicts for rows; it holds none, and can be sent to workers.
-
-    The ``method`` is predict, predict_proba or decision_function, and ``read`` a `RowReader`.
-    """
-
-    method: str
-    predictor: TablePredictor
-    classes: np.ndarray
-    read: Callable[[Any], Any]
-
-    def __call__(self, rows: Any) -> np.ndarray:
-        """Return the predictions for rows; there may be none."""
-        if rows.shape[0] == 0:
-            return self.nothing
-        return self.of_raw(self.predictor.raw_predictions(self.read(rows), 1))
-
-    @property
-    def nothing(self) -> np.ndarray:
-        """The predictions for no rows."""
-        return self.of_raw(np.empty((0, self.predictor.n_games)))
-
-    def of_raw(self, raw: np.ndarray) -> np.ndarray:
-        """Return the predictions, given raw ones."""
-        if self.method == "predict":
-            return self.classes[self.predictor.classes(raw)]
-        is_proba = self.method == "predict_proba"
-        return self.predictor.probabilities(raw) if is_proba else self.predictor.decision(raw)
+        return 1.0 - self.probabilities(raw)[np.arange(raw.shape[0]), self.codes(raw)]
 
 
 def decision_costs(class_weight: Any, classes: np.ndarray, codes: np.ndarray) -> np.ndarray | None:
@@ -150,16 +127,15 @@ def cheapest(probabilities: np.ndarray, costs: np.ndarray | None) -> np.ndarray:
 
 
 def warn_of_never_predicted(
-    predictor: TablePredictor, raw: np.ndarray, n_labels: dict[Any, int]
+    predictor: TablePredictor, raw: np.ndarray, y: np.ndarray
 ) -> dict[Any, int]:
     """Return classes predicted for none of these rows, though ten are expected, and warn of them.
 
-    ``n_labels`` are the numbers of labels of each class; those of the classes are returned.
+    Each comes with its number of labels in ``y``.
     """
-    expected = predictor.probabilities(raw).sum(axis=0)
-    counts = np.bincount(predictor.classes(raw), minlength=expected.size)
-    is_never = (counts == 0) & (expected >= FEWEST_EXPECTED)
-    never = {k: n for (k, n), is_one in zip(n_labels.items(), is_never, strict=True) if is_one}
+    expected, predicted = predictor.probabilities(raw).sum(axis=0), predictor.predict(raw)
+    likely = predictor.labels[expected >= FEWEST_EXPECTED]
+    never = {label: int(np.sum(y == label)) for label in np.setdiff1d(likely, predicted).tolist()}
     if never:
         label, count = next(iter(never.items()))
         more = "".join(f", nor class {one!r} ({n:,})" for one, n in [*never.items()][1:])

@@ -1,41 +1,30 @@
-"""Labeled and unlabeled rows in any form: telling them apart, holding some out, checks, folds.
-
-Arrays are checked whole, as scikit-learn does. Batches are checked one by one, each time they
-are read, and never held together. Dask collections stay lazy; what is done with them is in
-`hedgeclipper.io.distributed`.
-"""
+"""Labeled and unlabeled rows: telling them apart, holding some out, and folds of the labeled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
-from zlib import crc32
 
 import numpy as np
-from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import assert_all_finite, check_array, check_consistent_length
+from sklearn.utils import assert_all_finite, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
 from hedgeclipper.bounds.sample import Sample
 from hedgeclipper.io import (
     as_classes,
     as_plain_array,
-    as_source,
     is_batched,
-    is_frame,
     is_in_memory,
     missing_labels,
     split_target,
 )
-from hedgeclipper.io.arrays import draw_rows, stack_rows
-from hedgeclipper.io.messages import import_extra, warn_user
+from hedgeclipper.io.arrays import stack_rows
+from hedgeclipper.io.messages import warn_user
 from hedgeclipper.sklearn_private import _safe_indexing
 
 UNLABELED = -1
-ROWS_PER_SLICE = 1 << 16
 NOTHING_TO_SCORE = (
     "All rows are unlabeled (y is -1 or missing): there is nothing to score. Pass rows that have "
     "labels, and in a cross-validation cv=SemiSupervisedSplit()."
@@ -135,37 +124,34 @@ class HeldOutRows:
 
 
 def hold_out_rows(
-    rows: SemiSupervisedRows, held: np.ndarray, names: list[str] | None = None
-) -> tuple[SemiSupervisedRows, HeldOutRows]:
+    rows: SemiSupervisedRows, held: np.ndarray | None, names: list[str] | None = None
+) -> tuple[SemiSupervisedRows, HeldOutRows | None]:
     """Return the rows to fit to, and the held-out ones, which are also among the unlabeled rows.
 
     Rows of one table stay in its order, so that nothing can depend on which of them test. Rows of
     another one come last. ``names`` are those of the columns, for a Dask frame.
     """
-    fitted = np.setdiff1d(np.arange(rows.y_labeled.size), held)
-    _check_classes(rows.y_labeled, fitted)
-    out = HeldOutRows(_safe_indexing(rows.X_labeled, held), rows.y_labeled[held])
-    X_labeled = _safe_indexing(rows.X_labeled, fitted)
-    pool = _and_rows(rows.X_unlabeled, out.X, names) if rows.has_unlabeled else X_labeled
+    if held is None:
+        return rows, None
+    y, fitted = rows.y_labeled, np.setdiff1d(np.arange(rows.y_labeled.size), held)
+    classes = np.unique(y[fitted])
+    if classes.size < 2 <= np.unique(y).size:
+        raise ValueError(
+            f"A confidence_level holds {held.size} of the {y.size} labels out, and the "
+            f"{fitted.size} to fit to are all of class {classes[0]}: at least two classes are "
+            "needed. Label more rows, hold fewer out (holdout), or leave confidence_level out: the "
+            "error is then an estimate."
+        )
+    out = HeldOutRows(_safe_indexing(rows.X_labeled, held), y[held])
+    X_labeled = pool = _safe_indexing(rows.X_labeled, fitted)
+    if rows.has_unlabeled:
+        pool = _and_rows(rows.X_unlabeled, out.X, names)
     if rows.has_unlabeled and rows.places is not None:
         unlabeled, labeled = rows.places
         order = np.argsort(np.append(unlabeled, labeled[held]))
         pool = _safe_indexing(pool, order)
         out = replace(out, positions=np.flatnonzero(order >= unlabeled.size))
-    kept = replace(rows, X_labeled=X_labeled, y_labeled=rows.y_labeled[fitted], X_unlabeled=pool)
-    return kept, out
-
-
-def _check_classes(y: np.ndarray, fitted: np.ndarray) -> None:
-    """Raise if the labels to fit to are of one class, and the others are not."""
-    classes = np.unique(y[fitted])
-    if classes.size < 2 <= np.unique(y).size:
-        raise ValueError(
-            f"A confidence_level holds {y.size - fitted.size} of the {y.size} labels out, and the "
-            f"{fitted.size} to fit to are all of class {classes[0]}: at least two classes are "
-            "needed. Label more rows, hold fewer out (holdout), or leave confidence_level out: the "
-            "error is then an estimate."
-        )
+    return replace(rows, X_labeled=X_labeled, y_labeled=y[fitted], X_unlabeled=pool), out
 
 
 def _and_rows(X: Any, more: Any, names: list[str] | None) -> Any:
@@ -176,8 +162,12 @@ def _and_rows(X: Any, more: Any, names: list[str] | None) -> Any:
         from hedgeclipper.io.distributed import append_rows
 
         return append_rows(X, more, names)
-    assert isinstance(X, RowBatches)
-    return replace(X, more=more)
+    return replace(X, more=more)  # of batches
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether X is a Dask collection; does not import Dask."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "dask")
 
 
 def check_sampled_rows(sample: Sample, X: Any, y: Any, X_unlabeled: Any = None) -> None:
@@ -232,196 +222,6 @@ def is_unlabeled(y: Any, minus_one_is_class: bool = False) -> np.ndarray:
             marks = known == UNLABELED
         unlabeled[~unlabeled] = marks
     return unlabeled
-
-
-@dataclass(frozen=True, eq=False)
-class RowBatches:
-    """Batches of a source, each checked when it is read; all rows, or those without a label.
-
-    ``more`` rows, in memory and checked, come after them. ``checksums`` are those of the first
-    pass: rows must be the same in all, but may be cut into batches in another way. Without a
-    ``check`` batches are frames as they are read.
-    """
-
-    source: Any
-    check: Callable[[Any], Any] | None
-    only_unlabeled: bool = False
-    more: Any = None
-    checksums: list[tuple[int, ...]] = field(default_factory=list, repr=False)
-
-    def __iter__(self) -> Iterator[Any]:
-        if self.check is None:
-            yield from self._read()
-            return
-        checksum: tuple[int, ...] = (0, 0, 0)
-        for batch in self._read():
-            is_sparse = sparse.issparse(batch)
-            parts = (batch.data, batch.indices, np.diff(batch.indptr)) if is_sparse else (batch,)
-            buffers = [np.ascontiguousarray(part).data for part in parts]
-            checksum = tuple(map(crc32, buffers, checksum))
-            yield batch
-        self.checksums[:] = self.checksums or [checksum]
-        if self.checksums != [checksum]:
-            raise ValueError(
-                "The rows changed between passes. Pass a source that yields the same rows every "
-                "time, and leave files as they are while they are read, several times."
-            )
-        if self.more is not None:
-            yield self.more
-
-    def _read(self) -> Iterator[Any]:
-        batches = iter(self.source)
-        if self.only_unlabeled:
-            pairs = self.source.labeled_batches()
-            parts = ((rows, missing_labels(labels)) for rows, labels in pairs)
-            batches = (rows[missing] for rows, missing in parts if missing.any())
-        yield from batches if self.check is None else map(self.check, batches)
-
-
-def is_dask(X: Any) -> bool:
-    """Return whether X is a Dask collection; does not import Dask."""
-    return hasattr(X, "__dask_graph__") and hasattr(X, "dask")
-
-
-def with_short_indices(X: Any) -> Any:
-    """Return a CSR matrix with indices of 32 bits if these will do, as trees demand; else X."""
-    if not sparse.issparse(X) or X.indices.dtype == np.int32 or X.nnz > np.iinfo(np.int32).max:
-        return X
-    indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return type(X)((X.data, indices, indptr), shape=X.shape)
-
-
-@dataclass(frozen=True)
-class RowReader:
-    """Makes of rows in any form what voters score: arrays or CSR matrices, checked and scaled.
-
-    It is learned from the labeled rows, reads all others, and holds none.
-
-    Parameters
-    ----------
-    checks : dict
-        Parameters of scikit-learn's ``check_array``.
-    n_columns : int
-        Number of columns that voters see.
-    names : list of str or None
-        Names of the columns of rows, by which those of files and Dask frames are matched.
-    frame_columns : list or None
-        Columns of the frames that voters get in place of arrays; None if they get arrays.
-    encodes : bool
-        Whether an encoder makes numbers of frames; while it is learned they stay as they are.
-    encoder : ColumnEncoder or None
-        What makes numbers of frames whose columns are not all numbers.
-    scale : ColumnScale or None
-        What scales columns that float32 cannot hold as they are.
-    """
-
-    checks: dict[str, Any]
-    n_columns: int = 0
-    names: list[str] | None = None
-    frame_columns: list[Any] | None = None
-    encodes: bool = False
-    encoder: Any = None
-    scale: Any = None
-
-    def __call__(self, rows: Any, name: str = "X") -> Any:
-        """Return rows as voters score them; ``name`` is what errors call them."""
-        if self.encoder is not None:
-            rows = self.encoder.transform(rows)
-        elif self.encodes or (self.frame_columns is not None and is_frame(rows)):
-            return rows
-        return self.finish(
-            rows, check_array(rows, input_name=name, ensure_min_samples=0, **self.checks), name
-        )
-
-    def finish(self, given: Any, rows: Any, name: str = "X") -> Any:
-        """Return rows that were checked as voters score them; those ``given`` are scaled."""
-        if rows.shape[1] != self.n_columns:
-            raise ValueError(
-                f"{name} must have {self.n_columns} columns, as the labeled rows have. Got a "
-                f"batch with {rows.shape[1]}. Name the columns on both sides, so that they can "
-                "be matched, or pass the same ones."
-            )
-        rows = rows if self.scale is None else self.scale.transform(given)
-        if self.frame_columns is not None:
-            # classifiers that were passed with a frame may pick columns by name
-            return import_extra("pandas", "io", "A frame").DataFrame(
-                rows, columns=self.frame_columns
-            )
-        return with_short_indices(rows) if sparse.issparse(rows) else rows
-
-    def read_source(self, source: Any, name: str = "X", **options: Any) -> RowBatches:
-        """Return batches of a source that are read one by one; frames, if these are encoded yet."""
-        learns = self.encodes and self.encoder is None
-        return RowBatches(source, None if learns else partial(self, name=name), **options)
-
-    @property
-    def of_read_rows(self) -> RowReader:
-        """What checks rows once more, if they were encoded and scaled already, on a cluster."""
-        names = None if self.encodes else self.names
-        return replace(self, names=names, encodes=False, encoder=None, scale=None)
-
-    def read_collection(self, X: Any) -> Any:
-        """Return a Dask collection whose rows are encoded and scaled where they are read."""
-        if self.encoder is None and self.scale is None:
-            return X
-        from hedgeclipper.io.distributed import map_partitions
-
-        columns = [f"x{k}" for k in range(self.n_columns)] if self.encodes else self.names
-        columns = list(getattr(X, "columns", ())) if columns is None else columns
-        nothing = np.empty((0, self.n_columns), np.float32)
-        return map_partitions(self, nothing, X, self.names, columns)
-
-    def draw(self, X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
-        """Return so many of rows that were read, drawn at random in batches, or all of fewer.
-
-        The same rows are drawn from memory, files and Dask collections.
-        """
-        if not is_dask(X):
-            X = RowSlices(X) if is_in_memory(X) else X
-            return draw_rows(X, n_rows, random_state)
-        from hedgeclipper.io.distributed import draw_from
-
-        check = self if self.encodes and self.encoder is None else self.of_read_rows
-        return draw_from(X, n_rows, check.names, check, random_state)
-
-
-def read_labeled(X: Any, label: str, **options: Any) -> tuple[Any, np.ndarray, Any]:
-    """Return the rows with a label in the column of this name, the labels, and the whole source.
-
-    The options are those of `as_source`.
-    """
-    source = as_source(X, name="X", label=label, **options)
-    rows, labels, classes = [], [], set()
-    for batch, values in source.labeled_batches():
-        known = ~missing_labels(values)
-        if known.any():
-            rows.append(batch[known])
-            labels.append(values[known])
-            classes |= set(values[known].tolist())
-        if UNLABELED in classes and len(classes) > 2:
-            raise ValueError(
-                f"The column {label!r} has -1 beside two other classes. In files a row is "
-                "unlabeled where its label is missing (null or NaN): write that in place of -1, "
-                "or number the classes from 0 if -1 is one."
-            )
-    if not rows:
-        raise ValueError(
-            f"No row has a label in the column {label!r}: all are missing. Label some rows of "
-            "each class."
-        )
-    found = reduce(stack_rows, rows) if is_frame(rows[0]) else np.concatenate(rows)
-    return found, as_classes(np.concatenate(labels), f"Column {label!r}"), source
-
-
-@dataclass(frozen=True, eq=False)
-class RowSlices:
-    """The rows of an array, CSR matrix or frame, in batches."""
-
-    rows: Any
-
-    def __iter__(self) -> Iterator[Any]:
-        for start in range(0, self.rows.shape[0], ROWS_PER_SLICE):
-            yield _safe_indexing(self.rows, slice(start, start + ROWS_PER_SLICE))
 
 
 class SemiSupervisedSplit:

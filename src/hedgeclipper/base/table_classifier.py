@@ -7,7 +7,9 @@ A classifier that derives from this checks its rows with `_check_rows`, and once
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,24 +19,32 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hedgeclipper import io
-from hedgeclipper.base import semi_supervised
 from hedgeclipper.base.columns import ColumnScale, check_numbers
 from hedgeclipper.base.evaluation import LabeledScoreMixin
-from hedgeclipper.base.predictions import RowPredictor, decision_costs
-from hedgeclipper.base.semi_supervised import RowBatches, RowReader, SemiSupervisedRows, is_dask
+from hedgeclipper.base.predictions import TablePredictor, decision_costs
+from hedgeclipper.base.row_reader import (
+    ROWS_FOR_SCALE,
+    RowBatches,
+    RowReader,
+    RowSlices,
+    read_labeled,
+)
+from hedgeclipper.base.semi_supervised import (
+    SemiSupervisedRows,
+    is_dask,
+    labeled_only,
+    split_rows,
+)
 from hedgeclipper.io.arrays import draw_rows
 
-ROWS_FOR_SCALE = 1_000
 NUMBERS_ONLY = RowReader({})
-NO_UNLABELED_ROWS = (
-    "X_unlabeled has no rows. The game needs unlabeled rows: pass some, or leave X_unlabeled out."
-)
 
 
 class TableClassifier(LabeledScoreMixin, BaseEstimator):
     """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
     _reader: RowReader
+    _predictor: TablePredictor
     _labels: np.ndarray | None
     class_weight: Any = None
 
@@ -102,16 +112,20 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
             Number of rows written.
         """
         check_is_fitted(self)
-        predictor = self._predictor
+        predictor, n_rows = self._predictor, 0
+        names = ["prediction", *(f"probability_{label}" for label in self.classes_)]
+
+        def columns(raw: np.ndarray) -> dict[str, np.ndarray]:
+            found = [predictor.predict(raw), *predictor.probabilities(raw).T]
+            return dict(zip(names, found, strict=True))
+
         instead = "call predict_proba(X), which is lazy, and let Dask write that"
-        batches = self._batches(X, "X", instead)
-        n_rows = 0
         with io.parquet_writer(path) as out:
-            for batch in batches:
-                out.write(self._columns(predictor.raw_predictions(batch, self.n_jobs)))
+            for batch, raw in self._raw_by_batch(X, instead):
+                out.write(columns(raw))
                 n_rows += batch.shape[0]
             if n_rows == 0:
-                out.write(self._columns(np.empty((0, predictor.n_games))))
+                out.write(columns(predictor.no_rows))
         return n_rows
 
     @property
@@ -130,11 +144,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         return hasattr(self, "_predictor")
 
     def _check_rows(
-        self,
-        X: Any,
-        y: Any,
-        X_unlabeled: Any,
-        reader: RowReader = NUMBERS_ONLY,
+        self, X: Any, y: Any, X_unlabeled: Any, reader: RowReader = NUMBERS_ONLY
     ) -> SemiSupervisedRows:
         """Return the rows of a fit; what reads others like them is then in ``_reader``.
 
@@ -176,7 +186,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
                 self._reader = replace(self._reader, names=names)
             if is_dask(X_unlabeled):
                 X_unlabeled = self._reader.read_collection(X_unlabeled)
-        rows = semi_supervised.split_rows(X, y, X_unlabeled, minus_one_is_class)
+        rows = split_rows(X, y, X_unlabeled, minus_one_is_class)
         check_classification_targets(rows.y_labeled)
         return rows
 
@@ -189,16 +199,16 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
                 "collection. Pass labeled rows and labels as arrays."
             )
         options = {"frames": 1} if self._reader.encodes else {"dtype": np.float64}
-        X_labeled, y, source = semi_supervised.read_labeled(X, label, **options)
+        X_labeled, y, source = read_labeled(X, label, **options)
         X_labeled = self._check_table(X_labeled, reset=True)
         self._reader = replace(self._reader, names=source.column_names)
         if source.column_names is not None:
             self.feature_names_in_ = np.array(source.column_names, dtype=object)
         check_classification_targets(y)
-        unlabeled = self._reader.read_source(source, only_unlabeled=True)
+        unlabeled = RowBatches(source, self._reader.reads_as("X"), only_unlabeled=True)
         if next(iter(unlabeled), None) is None:
             advice = "rows of files are unlabeled where their label is missing"
-            return semi_supervised.labeled_only(X_labeled, y, advice)
+            return labeled_only(X_labeled, y, advice)
         return SemiSupervisedRows(X_labeled, y, unlabeled, None)
 
     def _check_more(self, X: Any, name: str, once: bool = False) -> Any:
@@ -206,32 +216,19 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
 
         ``name`` is what errors call them; with ``once`` an iterator of batches will do.
         """
-        if io.is_in_memory(X):
-            return self._check_table(X, name)
-        if isinstance(X, (list, tuple)) and X and is_dask(X[0]):
-            raise TypeError(
-                f"{name} is a list of Dask collections. Got {type(X[0]).__name__} in it. Make one "
-                "of them: dask.dataframe.from_delayed or concat, dask.array.concatenate."
-            )
         if is_dask(X):
             from hedgeclipper.io.distributed import check_collection
 
             check_collection(X, name, self.n_features_in_)
             return X
-        if not io.is_batched(X):
-            return self._check_table(X, name)
-        reader = self._reader
-        options: dict[str, Any] = {"name": name, "columns": reader.names, "once": once}
-        if reader.encoder is not None:
-            options |= {
-                "columns": reader.encoder.used_names,
-                "strings": reader.encoder.string_names,
-            }
-        if reader.encodes:
-            options["frames"] = reader.n_columns
-        else:
-            options["dtype"] = np.float32 if reader.scale is None else np.float64
-        return reader.read_source(io.as_source(X, **options), name)
+        if isinstance(X, (list, tuple)) and X and is_dask(X[0]):
+            raise TypeError(
+                f"{name} is a list of Dask collections. Got {type(X[0]).__name__} in it. Make one "
+                "of them: dask.dataframe.from_delayed or concat, dask.array.concatenate."
+            )
+        if io.is_batched(X):
+            return self._reader.open_source(X, name, once)
+        return self._check_table(X, name)
 
     def _check_table(self, X: Any, name: str = "X", reset: bool = False) -> Any:
         """Return rows in memory as voters score them; ``reset`` learns the reader of others."""
@@ -239,32 +236,26 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         if is_frame:
             X, names = io.as_frame(X), io.frame_names(X)
             io.positions_of(names or (), names or (), "The frame")  # none may be there twice
-        keeps_frame = self._reader.encodes or self._reader.frame_columns is not None
+        reader = self._reader
+        keeps_frame = reader.encodes or reader.frame_columns is not None
         if is_frame and keeps_frame:
             rows = validate_data(self, X, reset=reset, skip_check_array=True)
         else:
             try:
-                rows = validate_data(self, X, reset=reset, **self._reader.checks)
+                rows = validate_data(self, X, reset=reset, **reader.checks)
             except ValueError:
                 if not reset and is_frame:
-                    check_numbers(X, self._reader.names)
+                    check_numbers(X, reader.names)
                 raise
         if reset:
-            self._learn_reader(X, keeps_frame)
-        return self._reader(rows, name) if keeps_frame else self._reader.finish(X, rows, name)
-
-    def _learn_reader(self, X: Any, keeps_frame: bool) -> None:
-        """Learn from labeled rows how others like them are read."""
-        scale, names = None, getattr(self, "feature_names_in_", None)
-        if not keeps_frame and self._reader.checks["dtype"] == "float32":
-            X = X if hasattr(X, "shape") else np.asarray(X)
-            scale = ColumnScale.of(draw_rows(X, ROWS_FOR_SCALE, np.random.RandomState(0)))
-        self._reader = replace(
-            self._reader,
-            n_columns=self.n_features_in_,
-            names=None if names is None else list(names),
-            scale=scale,
-        )
+            scale, names = None, getattr(self, "feature_names_in_", None)
+            if not keeps_frame and reader.checks["dtype"] == "float32":
+                some = X if hasattr(X, "shape") else np.asarray(X)
+                scale = ColumnScale.of(draw_rows(some, ROWS_FOR_SCALE, np.random.RandomState(0)))
+            names = None if names is None else list(names)
+            reader = replace(reader, n_columns=self.n_features_in_, names=names, scale=scale)
+            self._reader = reader
+        return reader(rows, name) if keeps_frame else reader.finish(X, rows, name)
 
     def _store_classes(self, y: np.ndarray) -> np.ndarray:
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -293,42 +284,42 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
             whole[rows.marked] = predicted
         return whole
 
-    def _batches(self, X: Any, name: str, instead: str) -> Any:
-        """Return rows as batches that are read once, for a method that is not for Dask."""
+    def _raw_by_batch(self, X: Any, instead: str = "pass X.compute()") -> Iterator[tuple[Any, Any]]:
+        """Yield batches of rows, read once, with their raw predictions; not for Dask.
+
+        ``instead`` is what a user of Dask should do.
+        """
         if is_dask(X):
             raise TypeError(
-                f"{name} must be rows that can be read here. Got a Dask collection: {instead}, or "
-                "pass its files."
+                f"X must be rows that can be read here. Got a Dask collection: {instead}, or pass "
+                "its files."
             )
-        rows = self._check_more(X, name, once=True)
-        return rows if isinstance(rows, RowBatches) else semi_supervised.RowSlices(rows)
+        rows = self._check_more(X, "X", once=True)
+        for batch in rows if isinstance(rows, RowBatches) else RowSlices(rows):
+            yield batch, self._predictor.raw_predictions(batch, self.n_jobs)
 
     def _predict(self, X: Any, method: str) -> Any:
         """Return the predictions of this method for rows; lazy for Dask."""
         check_is_fitted(self)
-        predict = RowPredictor(method, self._predictor, self.classes_, self._reader)
-        rows = self._check_more(X, "X", once=True)
+        predictor, rows = self._predictor, self._check_more(X, "X", once=True)
         if not is_dask(rows):
-            return predict.of_raw(self._raw_predictions(rows))
+            batches = rows if isinstance(rows, RowBatches) else [rows]
+            raw = [predictor.raw_predictions(batch, self.n_jobs) for batch in batches]
+            return predictor.predict(np.concatenate([predictor.no_rows, *raw]), method)
         from hedgeclipper.io.distributed import map_partitions
 
+        nothing = predictor.predict(predictor.no_rows, method)
         columns: str | list[str] = method
-        if predict.nothing.ndim == 2:
+        if nothing.ndim == 2:
             prefix = "probability" if method == "predict_proba" else method
             columns = [f"{prefix}_{label}" for label in self.classes_]
-        return map_partitions(predict, predict.nothing, rows, self._reader.names, columns)
+        work = partial(predict_part, self._reader, predictor, method)
+        return map_partitions(work, nothing, rows, self._reader.names, columns)
 
-    def _raw_predictions(self, X: Any) -> np.ndarray:
-        """Return raw predictions of rows that were checked, in batches or not."""
-        batches = X if isinstance(X, RowBatches) else [X]
-        parts = [self._predictor.raw_predictions(batch, self.n_jobs) for batch in batches]
-        return np.concatenate([np.empty((0, self._predictor.n_games)), *parts])
 
-    def _classes_of(self, raw: np.ndarray) -> np.ndarray:
-        return self.classes_[self._predictor.classes(raw)]
-
-    def _columns(self, raw: np.ndarray) -> dict[str, np.ndarray]:
-        """Return what is written for rows with these raw predictions, by the column's name."""
-        names = ["prediction", *(f"probability_{label}" for label in self.classes_)]
-        probabilities = self._predictor.probabilities(raw)
-        return dict(zip(names, [self._classes_of(raw), *probabilities.T], strict=True))
+def predict_part(reader: RowReader, predictor: TablePredictor, method: str, rows: Any) -> Any:
+    """Return the predictions for a partition of rows, on a worker; there may be none."""
+    raw = predictor.no_rows
+    if rows.shape[0]:
+        raw = predictor.raw_predictions(reader(rows), 1)
+    return predictor.predict(raw, method)

@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from hedgeclipper.base.semi_supervised import RowSlices
+from hedgeclipper.base.row_reader import RowSlices
 from hedgeclipper.bounds.intervals import proportion_bounds
 from hedgeclipper.game.equations import Contradiction, find_contradiction
 from hedgeclipper.io import is_in_memory

@@ -11,8 +11,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.predictions import TablePredictor
+from hedgeclipper.base.row_reader import NO_UNLABELED_ROWS
 from hedgeclipper.base.semi_supervised import is_dask
-from hedgeclipper.base.table_classifier import NO_UNLABELED_ROWS, TableClassifier
+from hedgeclipper.base.table_classifier import TableClassifier
 from hedgeclipper.io import is_in_memory
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.messages import warn_user
@@ -221,8 +222,8 @@ class PaperHedgeClipper(TableClassifier):
         self._store(grown, games, solutions)
         self._labels = None
         if is_in_memory(given.X_unlabeled):
-            predicted = self._classes_of(self._raw_predictions(given.X_unlabeled))
-            self._labels = self._all_labels(given, predicted)
+            raw = self._predictor.raw_predictions(given.X_unlabeled, self.n_jobs)
+            self._labels = self._all_labels(given, self._predictor.predict(raw))
         return self
 
     def decision_function(self, X):
@@ -338,7 +339,7 @@ class PaperHedgeClipper(TableClassifier):
         self.coverage_ = [own.coverage for own in games]
         self.unlabeled_weight_ = np.array([own.alpha for own in games])
         scores = [own.leaf_scores(sigma) for own, sigma in zip(games, self.weights_, strict=True)]
-        self._predictor = AwakePredictor(grown.trees, scores)
+        self._predictor = AwakePredictor(grown.trees, scores, self.classes_)
         self.slack_ = np.array([found.slack for found in solutions])
         self.n_iter_ = np.full(len(games), self.max_iter)
         contradictions = [found.contradiction for found in solutions]

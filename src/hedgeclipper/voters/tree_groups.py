@@ -342,15 +342,16 @@ def score_unseen(group: GrownGroup, values: np.ndarray) -> np.ndarray:
     return sums * scale + (roots.sum() - scale * (roots @ unseen))
 
 
-def check_shift(fitted: FittedTrees, some: Any | None, n_jobs: int | None) -> float:
+def check_shift(fitted: FittedTrees | None, some: Any | None, n_jobs: int | None) -> float:
     """Return how far unlabeled rows are from labeled ones in the leaves, and warn if it is far.
 
     The median over the trees of the chi-square statistic of two samples, in standard deviations
     from its mean under no shift; leaves with few rows of either kind are taken together. Of the
     labeled rows only unseen ones count: a tree's own rows are spread evenly over its leaves by
-    design. ``some`` are unlabeled rows, of which some are drawn; None if there are none.
+    design. ``some`` are unlabeled rows, of which some are drawn; None if there are none. Without
+    trees it is 0.
     """
-    if some is None:
+    if fitted is None or some is None:
         return 0.0
     some = draw_rows(some, ROWS_FOR_SHIFT, np.random.RandomState(0))
     scores: list[float] = []

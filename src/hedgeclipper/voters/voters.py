@@ -16,13 +16,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.base.semi_supervised import (
-    ROWS_PER_SLICE,
-    RowBatches,
-    RowReader,
-    RowSlices,
-    is_dask,
-)
+from hedgeclipper.base.row_reader import ROWS_PER_SLICE, RowBatches, RowReader, RowSlices
+from hedgeclipper.base.semi_supervised import is_dask
 from hedgeclipper.base.threads import map_in_threads, n_workers, one_thread
 from hedgeclipper.io.arrays import MAX_SEED, Draw, draw_rows, merge_draws, stack_rows, tag_rows
 from hedgeclipper.io.digests import MODULUS, digest_rows
@@ -95,6 +90,17 @@ class FittedVoters:
     trees: FittedTrees | None
     tree_sizes: np.ndarray  # (n_groups,)
     seconds: np.ndarray  # (n_voters,)
+
+    @property
+    def is_scored(self) -> np.ndarray:
+        """Which labeled rows all voters have scored, shape (n_labeled,)."""
+        return ~np.isnan(self.labeled).any(axis=(1, 2))
+
+    def reused(self, scores: UnlabeledScores) -> np.ndarray:
+        """Return scores of labeled rows in place of unlabeled ones: out of sample, where known."""
+        assert scores.of_all is not None
+        is_scored = self.is_scored[:, None, None]
+        return np.where(is_scored, self.labeled, scores.of_all[: len(self.labeled)])
 
 
 def fit_voters(

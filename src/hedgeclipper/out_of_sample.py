@@ -1,0 +1,152 @@
+"""Predictions of labeled rows without their labels, and what they tell of a model for tables.
+
+With a ``confidence_level`` these are predictions of held-out rows. Without, they are made fold by
+fold of the labeled rows, by weights that were found without the fold, from scores of voters that
+have not seen the row. Both are `TestedPredictions` in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from hedgeclipper.base.evaluation import SeenRowsWarning
+from hedgeclipper.base.predictions import TablePredictor
+from hedgeclipper.bounds.certificate import USED_LABELS
+from hedgeclipper.bounds.hold_out import HeldOutLabels, differ_in_rank
+from hedgeclipper.bounds.tested_predictions import SHIFTED_LABELS, TestedPredictions
+from hedgeclipper.io.digests import hash_rows
+from hedgeclipper.io.messages import warn_user
+from hedgeclipper.weighing import VoterScores, weigh_by_folds
+
+# rows of the fit are recognized if so many of them differ, and if so many rows for each of them are
+# equal to one: with more, columns are coarse, and new rows are equal to rows of the fit by chance
+LEAST_DIFFERENT, MOST_EQUAL = 0.9, 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class TestedRows:
+    """Labeled rows that tested the model, and what was predicted for them without their labels."""
+
+    y: np.ndarray  # (n_tested,): labels
+    raw: np.ndarray  # (n_tested, n_games): log-odds
+    hashes: np.ndarray  # (n_tested,): by which the rows are recognized
+
+
+@dataclass(frozen=True, eq=False)
+class FitFacts:
+    """What a test must know of the fit: its labels, those that test, and its unlabeled rows."""
+
+    y: np.ndarray  # (n_labeled,): all labels, held-out ones too
+    draw: HeldOutLabels
+    raw: np.ndarray  # (n_rows, n_games): of the unlabeled rows, or of a random sample of them
+    n_unlabeled: int
+
+
+def tested_on_held_out(
+    predictor: TablePredictor, tested: TestedRows, facts: FitFacts, digest: int, is_shifted: bool
+) -> TestedPredictions:
+    """Return what held-out labels tell: a guarantee, unless labeled and unlabeled rows differ.
+
+    ``digest`` is that of the unlabeled rows, and ``is_shifted`` whether voters have seen that they
+    are unlike the labeled ones. Labels whose draw is recorded are a random sample, whatever rows
+    look like.
+    """
+    own, others = predictor.uncertainties(tested.raw), predictor.uncertainties(facts.raw)
+    is_shifted = not facts.draw.is_recorded and (
+        is_shifted or differ_in_rank(tested.raw, facts.raw) or differ_in_rank(own, others)
+    )
+    caveat = SHIFTED_LABELS if is_shifted else ""
+    return _tested(predictor, tested, facts, own, caveat=caveat, digest=digest)
+
+
+def predict_by_folds(
+    predictor: TablePredictor, scores: Sequence[VoterScores], tree_sizes: np.ndarray
+) -> tuple[np.ndarray, float | None]:
+    """Return log-odds of labeled rows by weights found without their folds, (n_labeled, n_games).
+
+    And the mean uncertainty of these models on some unlabeled rows; None without labeled rows.
+    ``scores`` has an entry for each game.
+    """
+    raw, centers = np.empty((scores[0].is_positive.size, len(scores))), []
+    labeled = np.stack([own.labeled for own in scores], axis=2)
+    for test, votes, unlabeled in weigh_by_folds(scores, tree_sizes):
+        fold = replace(predictor, votes=votes)
+        raw[test] = fold.raw_of(labeled[test])
+        centers.append(float(np.mean(fold.uncertainties(fold.raw_of(unlabeled)))))
+    return raw, float(np.mean(centers)) if centers else None
+
+
+def tested_by_folds(
+    predictor: TablePredictor, tested: TestedRows, facts: FitFacts, center: float | None
+) -> TestedPredictions:
+    """Return what labels tell that were used in the fit, too: an estimate.
+
+    ``tested`` and ``center`` are as by `predict_by_folds`.
+    """
+    own = scaled = predictor.uncertainties(tested.raw)
+    if facts.raw.size and tested.raw.size:
+        # fewer trees and labels predict on another scale: take the values of the same ranks
+        ranks = (rankdata(tested.raw, axis=0) - 0.5) / tested.y.size
+        pairs = zip(facts.raw.T, ranks.T, strict=True)
+        same = np.column_stack([np.quantile(column, rank) for column, rank in pairs])
+        scaled = predictor.uncertainties(same)
+    known = {"center": center if facts.n_unlabeled else None, "caveat": USED_LABELS}
+    return _tested(predictor, tested, facts, scaled, own_uncertainties=own, **known)
+
+
+def _tested(
+    predictor: TablePredictor,
+    tested: TestedRows,
+    facts: FitFacts,
+    uncertainties: np.ndarray,
+    **known: Any,
+) -> TestedPredictions:
+    predicted = predictor.predict(tested.raw)
+    return TestedPredictions.of(
+        predicted != tested.y,
+        predicted,
+        uncertainties,
+        unlabeled=(predictor.predict(facts.raw), predictor.uncertainties(facts.raw)),
+        labels=facts.y,
+        draw=facts.draw,
+        n_unlabeled=facts.n_unlabeled,
+        **known,
+    )
+
+
+def predict_unseen(
+    batches: Iterable[tuple[Any, np.ndarray]], tested: TestedRows, fitted_hashes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return log-odds of rows, and which of these can be scored.
+
+    If most labeled rows of the fit, known by their hashes, are among them, these are predicted
+    without their labels, by what tested the model, and cannot be scored where there is no such
+    prediction. Batches of rows come with their log-odds.
+    """
+    raw, hashes = [tested.raw[:0]], [tested.hashes[:0]]
+    for batch, own in batches:
+        raw.append(own)
+        hashes.append(hash_rows(batch))
+    found, own = np.concatenate(raw), np.concatenate(hashes)
+    fitted, is_scored = np.unique(fitted_hashes), np.ones(own.size, dtype=bool)
+    is_seen, n_fitted = np.isin(own, fitted), fitted_hashes.size
+    are_different = fitted.size >= LEAST_DIFFERENT * n_fitted
+    are_few = is_seen.sum() <= MOST_EQUAL * n_fitted
+    if are_different and are_few and np.isin(fitted, own).sum() > 0.5 * n_fitted:
+        places = {key: place for place, key in enumerate(tested.hashes.tolist())}
+        place = np.array([places.get(key, -1) for key in own.tolist()])
+        found[place >= 0] = tested.raw[place[place >= 0]]
+        is_scored = ~is_seen | (place >= 0)
+        lost = f", and the {(~is_scored).sum():,} others are left out"
+        warn_user(
+            f"{is_seen.sum():,} of these rows are rows of the fit. They are scored by "
+            "predictions made without their labels, those by which the error is estimated"
+            f"{'' if is_scored.all() else lost}. Pass new rows for an independent test.",
+            SeenRowsWarning,
+        )
+    return found, is_scored
