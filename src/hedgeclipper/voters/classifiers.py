@@ -43,8 +43,8 @@ TREES = "trees"
 DEFAULT_VOTERS = (TREES, "linear", "components", "class_means", "kernel", "boosting")
 # rows that the kernel compares others with, and that show how far apart rows are
 N_LANDMARKS, ROWS_FOR_DISTANCE = 300, 500
-# of the processor: about what it takes to start processes
-SECONDS_TO_START = 1.0
+# of the processor, still to come: with fewer, processes take longer to start than they save
+SECONDS_TO_START = 5.0
 READS_MARKS = (SelfTrainingClassifier, LabelPropagation, LabelSpreading)
 
 Fold = tuple[np.ndarray, np.ndarray]
@@ -232,13 +232,14 @@ def fit_classifiers(
 
 
 def _run_fits(calls: Sequence[tuple], n_jobs: int | None) -> Iterator[tuple]:
-    """Yield what `_attempt` returns: fits are run here while they are quick, else in processes."""
-    n_jobs, n_done, started = n_workers(n_jobs), 0, time.process_time()
+    """Yield what `_attempt` returns: fits are run here while few seconds are left for processes."""
+    n_jobs, n_done, left, started = n_workers(n_jobs), 0, 0.0, time.process_time()
     attempt = partial(_attempt, shares_cores=n_jobs > 1)
     with threadpool_limits(1):
-        while n_done < len(calls) and time.process_time() - started < SECONDS_TO_START:
+        while n_done < len(calls) and (n_jobs == 1 or left < SECONDS_TO_START):
             yield attempt(*calls[n_done])
             n_done += 1
+            left = (time.process_time() - started) / n_done * (len(calls) - n_done)
         if n_done < len(calls):
             parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
             yield from parallel(delayed(attempt)(*call) for call in calls[n_done:])
