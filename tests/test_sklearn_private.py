@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import BallTree, KDTree
 from sklearn.tree import DecisionTreeClassifier
 
 import hedgeclipper
@@ -36,18 +35,17 @@ def test_parameters_are_checked():
     class Estimator(BaseEstimator):
         _parameter_constraints: ClassVar[dict] = {
             "a": [private.Interval(Integral, 0, None, closed="left"), private.StrOptions({"auto"})],
-            "b": [private.HasMethods("fit"), None],
         }
 
-        def __init__(self, a=1, b=None):
-            self.a, self.b = a, b
+        def __init__(self, a=1):
+            self.a = a
 
         @private._fit_context(prefer_skip_nested_validation=True)
         def fit(self, X=None, y=None):
             return self
 
-    Estimator("auto", LogisticRegression()).fit()
-    for wrong in (Estimator(-1), Estimator("x"), Estimator(b=3)):
+    Estimator("auto").fit()
+    for wrong in (Estimator(-1), Estimator("x")):
         with pytest.raises(ValueError, match="must be"):
             wrong.fit()
 
@@ -97,17 +95,3 @@ def test_boosted_histograms_have_the_arrays_that_are_checked():
     assert wanted <= set(tree.nodes.dtype.names)
     assert tree.raw_left_cat_bitsets.shape[1] == tree.binned_left_cat_bitsets.shape[1] == 8
     assert model._bin_mapper.is_categorical_.shape == (2,)
-
-
-@pytest.mark.parametrize("kind", [KDTree, BallTree])
-def test_trees_of_neighbors_have_the_arrays_that_are_checked(kind):
-    rows, order, nodes, bounds = kind(X).get_arrays()
-    assert np.asarray(nodes).dtype.names[:3] == ("idx_start", "idx_end", "is_leaf")
-    assert (np.shape(rows), np.shape(order), np.shape(bounds)[2]) == (X.shape, (20,), 2)
-
-
-def test_a_booster_tells_its_raw_predictions():
-    model = GradientBoostingClassifier(n_estimators=2).fit(X, Y)
-    np.testing.assert_allclose(
-        model._raw_predict(X.astype(np.float32)).ravel(), model.decision_function(X)
-    )

@@ -9,6 +9,6 @@ types in saved models are known by name only, in `persistence`.
 from sklearn.base import _fit_context
 from sklearn.tree._tree import Tree
 from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _is_fitted

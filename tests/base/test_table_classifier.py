@@ -199,7 +199,7 @@ def test_files_in_which_all_rows_have_labels_or_none_or_minus_one(tmp_path):
 def test_files_need_the_name_of_a_column_of_labels(folder):
     with pytest.raises(TypeError, match="name of their column of labels"):
         new().fit(folder, Y[:N_LABELED])
-    with pytest.raises(ValueError, match="goes with neither"):
+    with pytest.raises(ValueError, match="goes neither with"):
         new().fit(folder, "label", X_unlabeled=UNLABELED)
 
 

@@ -109,26 +109,27 @@ class PackedTrees:
         """Return the leaf numbers of all rows of X, shape (n_trees, n_samples)."""
         dtype = np.uint16 if self.n_leaves.max(initial=1) <= 1 << 16 else np.uint32
         out = np.empty((self.n_leaves.size, X.shape[0]), dtype)
+        splits = self.feature, self.threshold, self.left, self.right, self.missing_left
+
+        def walk(rows: slice) -> None:
+            some = X[rows]
+            used = some if self.used.size == X.shape[1] else some[:, self.used]
+            used = used.toarray() if sparse.issparse(used) else used
+            columns = np.ascontiguousarray(used.T, dtype=np.float32)
+            if self.used.size == 0:
+                # a forest of single leaves has no features, but the kernel wants the number of rows
+                columns = np.zeros((1, some.shape[0]), np.float32)
+            # a block of its own is quicker to write to, row by row, than a part of a larger array
+            block = np.empty((self.n_leaves.size, some.shape[0]), dtype)
+            find_leaves(columns, *splits, self.leaf, self.roots, self.depth, block)
+            out[:, rows] = block
+
         # as many as fit a block of features that stays in the cache
         size = int(np.clip(BYTES_PER_BLOCK // (4 * max(1, self.used.size)), 1024, ROWS_PER_BLOCK))
         slices = (slice(start, start + size) for start in range(0, X.shape[0], size))
-        for _ in map_in_threads(lambda rows: self._walk(X[rows], out[:, rows]), slices, n_jobs):
+        for _ in map_in_threads(walk, slices, n_jobs):
             pass
         return out
-
-    def _walk(self, X: Any, out: np.ndarray) -> None:
-        """Write the leaf numbers of a block of rows into out, shape (n_trees, rows)."""
-        used = X if self.used.size == X.shape[1] else X[:, self.used]
-        used = used.toarray() if sparse.issparse(used) else used
-        columns = np.ascontiguousarray(used.T, dtype=np.float32)
-        if self.used.size == 0:
-            # a forest of single leaves has no features, but the kernel wants the number of rows
-            columns = np.zeros((1, X.shape[0]), np.float32)
-        # a block of its own is quicker to write to, row by row, than a part of a larger array
-        block = np.empty(out.shape, out.dtype)
-        splits = self.feature, self.threshold, self.left, self.right, self.missing_left
-        find_leaves(columns, *splits, self.leaf, self.roots, self.depth, block)
-        out[:] = block
 
 
 @dataclass(frozen=True, eq=False)
