@@ -54,6 +54,8 @@ from hedgeclipper.voters.trees import (
 )
 
 ROWS_IN_BUFFER = 1 << 17
+# SGD: the length of step t is STEP / sqrt(t)
+BATCH_SIZE, STEP = 1024, 0.01
 
 
 class ContradictoryCorrelationsWarning(UserWarning):
@@ -364,9 +366,9 @@ def minimize_by_sgd(
     rows: LeafRows,
     *,
     n_passes: int,
-    batch_size: int,
-    step: float,
     rng: np.random.Generator,
+    batch_size: int = BATCH_SIZE,
+    step: float = STEP,
 ) -> list[SlackSolution]:
     """Return the solution of each game after passes of projected SGD from 0.
 

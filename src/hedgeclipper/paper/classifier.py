@@ -67,11 +67,8 @@ class PaperHedgeClipper(TableClassifier):
         takes twice as many passes.
     max_iter : int, default=10
         Number of passes of SGD over the unlabeled rows. Where the correlations b contradict each
-        other, the slack has no minimum, and more passes make larger weights.
-    batch_size : int, default=1024
-        Rows of a minibatch.
-    step : float, default=0.01
-        Length of the first step of SGD; that of step t is ``step / sqrt(t)``.
+        other, the slack has no minimum, and more passes make larger weights. Minibatches have 1,024
+        rows, and step t has the length 0.01 / sqrt(t).
     confidence_level : float or None, default=None
         None takes estimates of b as they are. With a number such as 0.95, b are exact lower bounds
         that hold for all leaves and trees together with this probability: ``worst_case_error_`` is
@@ -130,8 +127,6 @@ class PaperHedgeClipper(TableClassifier):
         "train_size": [Interval(Real, 0, 1, closed="neither")],
         "unlabeled_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "step": [Interval(Real, 0, None, closed="neither")],
         "confidence_level": [Interval(Real, 0, 1, closed="neither"), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -147,8 +142,6 @@ class PaperHedgeClipper(TableClassifier):
         train_size=0.2,
         unlabeled_weight=1.0,
         max_iter=10,
-        batch_size=1024,
-        step=0.01,
         confidence_level=None,
         n_jobs=None,
         random_state=None,
@@ -160,8 +153,6 @@ class PaperHedgeClipper(TableClassifier):
         self.train_size = train_size
         self.unlabeled_weight = unlabeled_weight
         self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.step = step
         self.confidence_level = confidence_level
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -320,14 +311,8 @@ class PaperHedgeClipper(TableClassifier):
     def _minimize(
         self, games: list[Specialists], rows: LeafRows, random_state: np.random.RandomState
     ) -> list[SlackSolution]:
-        return minimize_by_sgd(
-            games,
-            rows,
-            n_passes=self.max_iter,
-            batch_size=self.batch_size,
-            step=self.step,
-            rng=np.random.default_rng(random_state.randint(MAX_SEED)),
-        )
+        rng = np.random.default_rng(random_state.randint(MAX_SEED))
+        return minimize_by_sgd(games, rows, n_passes=self.max_iter, rng=rng)
 
     def _store(
         self, grown: GrownForest, games: list[Specialists], solutions: list[SlackSolution]
