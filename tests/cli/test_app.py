@@ -1,6 +1,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import hedgeclipper
 from hedgeclipper.cli.output import ExitCode
 
@@ -14,12 +16,28 @@ def test_demo(command, monkeypatch):
 
 def test_help_and_version(command):
     assert command("--version").out == f"hedgeclipper {hedgeclipper.__version__}\n"
-    for words in ([], ["--help"]):
-        assert command(*words).code == 0
-        for name in ("fit", "predict", "votes", "evaluate", "report", "demo"):
-            assert name in command.out
-        assert "Exit codes" in command.out
+    assert command("--help").code == 0
+    for name in ("fit", "predict", "votes", "evaluate", "report", "demo"):
+        assert name in command.out
+    assert "Exit codes" in command.out
     assert "--unlabeled" in command("fit", "-h").out
+
+
+def test_the_path_in_six_lines(command):
+    assert command().code == 0
+    lines = command.out.splitlines()
+    names = ["sample", "label", "fit", "finish", "audit", "--help"]
+    assert [line.split()[1] for line in lines] == names
+    assert max(map(len, lines)) <= 100
+
+
+@pytest.mark.parametrize(
+    "module", ["matplotlib", "jinja2", "hedgeclipper.report.page", "hedgeclipper.labeling.loop"]
+)
+def test_predictions_wait_for_nothing_they_do_not_need(module):
+    code = f"import sys, hedgeclipper.cli.model_commands; print({module!r} in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "False\n", done.stderr
 
 
 def test_help_waits_for_no_library_of_numbers():

@@ -266,6 +266,12 @@ def words_as_score(checked):
     frame.to_csv("predictions.csv", index=False)
 
 
+def no_score(checked):
+    frame = pd.read_csv("predictions.csv")
+    frame.loc[5, "score"] = np.nan
+    frame.to_csv("predictions.csv", index=False)
+
+
 def record_changed(checked):
     checked.assign(record=checked["record"].str.replace("seed=3", "seed=4")).to_csv(
         "checked.csv", index=False
@@ -280,14 +286,15 @@ def two_records(checked):
 BROKEN = {
     sorted_predictions: "differ in 'id' of",
     shorter_predictions: "is a sample of 1,200 rows, and predictions.csv has 1,000",
-    other_row: "rows are not those that were drawn: row 7 is at position 5",
+    other_row: "checked.csv is not as it was drawn: 1 rows are not those that were drawn: row 7",
     changed_value: "is not the file that checked.csv was drawn from",
     contradiction: "has different labels for row ",
     unknown_rows: "predictions.csv has no id 'doc-99999'",
     nothing_in_common: "does not say which rows it is about",
     no_labels: "None of the 200 checked rows has a label",
-    bad_score: "Got inf in row 5",
-    words_as_score: "must hold numbers. Got 'high' in row 5",
+    bad_score: "Column 'score' of predictions.csv must hold finite numbers. Got inf in row 5",
+    words_as_score: "must hold finite numbers. Got 'high' in row 5",
+    no_score: "must hold finite numbers. Got nan in row 5",
     record_changed: "rows are not those that were drawn",
     two_records: "must have one record. Got 2",
 }
@@ -330,3 +337,4 @@ def test_a_sample_of_groups_is_refused(command, truth):
     command(*AUDIT, "--groups", "person")
     assert command.code == ExitCode.DATA
     assert "A sample of groups is no sample of rows" in command.err
+    assert "with `hedgeclipper sample`" in command.err

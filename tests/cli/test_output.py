@@ -146,6 +146,18 @@ def test_lines_of_a_terminal_break_at_words(capsys):
             assert all(line.startswith(("Error  word", "       word")) for line in lines[:5])
 
 
+def test_a_terminal_shows_what_is_done(command, monkeypatch):
+    cancer().to_csv("rows.csv", index=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops")
+    for what in ("reading files", "fitting", "saving the model"):
+        assert what in command.err
+    assert "predicting" in command("predict", "m.skops", "rows.csv", "-o", "p.csv").err
+    assert "reading files" in command("sample", "rows.csv", "-n", 5, "-o", "s.csv").err
+    command("evaluate", "m.skops", "rows.csv", "-q")
+    assert command.err == ""
+
+
 def test_strings_of_a_table_are_not_markup(capsys):
     Output().table(("Column", "What"), [("[red]a[/red]", "b")])
     Output().say("[bold]x[/bold]")

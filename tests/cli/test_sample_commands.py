@@ -26,9 +26,9 @@ def test_a_sample_is_the_draw_of_python(command, rows):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["-n", 151], "there are 150"),
+        (["-n", 151], "151 rows cannot be drawn from rows.csv: there are 150 rows"),
         (["-n", 0], "at least 1"),
-        (["-n", 91, "-t", "species"], "there are 90 without a label"),
+        (["-n", 91, "-t", "species"], "there are 90 rows without a label in 'species'"),
         (["-n", 5, "-t", "kind"], "has no column 'kind'"),
         (
             ["-n", 5, "-t", "species", "--extend", "rows.csv"],

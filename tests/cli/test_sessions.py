@@ -125,3 +125,9 @@ def test_a_session_of_other_rows(command):
     pd.read_csv("rows.csv")[:500].to_csv("rows.csv", index=False)
     assert command(*FIT).code == ExitCode.DATA
     assert "is a session of 569 rows, and rows.csv has 500" in command.result["error"]
+
+
+def test_a_session_that_is_none(command):
+    label(5)
+    assert command(*(word.replace("session", "none") for word in FIT)).code == ExitCode.DATA
+    assert "rows.csv.none.jsonl does not exist" in command.result["error"]

@@ -5,6 +5,7 @@ That function is imported only when its command is run, so that help has not to 
 
 from codecs import lookup
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
@@ -21,6 +22,13 @@ _HELP = (
     "pattern like 'rows/*.parquet', stands for all files in it. A row whose target is missing is "
     "unlabeled."
 )
+_PATH = """\
+hedgeclipper sample rows.csv -n 200 -o sample.csv          draw rows to label at random
+hedgeclipper label rows.csv -t kind --classes a,b          or label them in the browser
+hedgeclipper fit rows.csv --labels sample.csv -m m.skops   learn; then predict --max-error 0.05
+hedgeclipper finish labels.csv --reviewed done.csv -o all.csv   put in the labels of reviewed rows
+hedgeclipper audit predictions.csv --labels checked.csv    check the predictions of any model
+hedgeclipper --help                                        all commands and options"""
 _EPILOG = (
     "Exit codes: 0 done, 2 wrong usage, 3 input, 4 output, 5 model file, 6 error above "
     "--fail-if-above, 130 stopped."
@@ -145,7 +153,7 @@ def _main(
     if version:
         print(f"hedgeclipper {__version__}")
     elif context.invoked_subcommand is None:
-        print(context.get_help())
+        print(_PATH)
 
 
 @dataclass(kw_only=True)
@@ -153,6 +161,7 @@ class Command:
     """Options of every command; ``calls`` is its function in this package."""
 
     calls: ClassVar[str]
+    is_interactive: ClassVar[bool] = False
     quiet = json = False
     debug: Annotated[bool, _flag("Print the traceback of an error.", "--debug")] = False
 
@@ -522,6 +531,7 @@ class LabelRows(Command, Writing, Reading):
     """
 
     calls = "label_commands:label_rows"
+    is_interactive = True
     data: Annotated[str, typer.Argument(metavar="ROWS", help="The rows of the file to finish.")]
     target: Annotated[
         str, _option("COLUMN", "What to label; the file may have some labels.", "--target", "-t")
@@ -602,6 +612,9 @@ def run(arguments: Sequence[str]) -> int:
         return output.code
     if not isinstance(command, Command):  # help, or the version
         return 0
-    with reporting(Output(command.quiet, command.json, command.debug)) as output:
+    with (
+        reporting(Output(command.quiet, command.json, command.debug)) as output,
+        nullcontext() if command.is_interactive else output.working("reading files"),
+    ):
         resolve_name(f"hedgeclipper.cli.{command.calls}")(command, output)
     return output.code

@@ -56,20 +56,21 @@ def audit_predictions(options: AuditPredictions, output: Output) -> None:
     is_session = any(one.session is not None for one in given)
     sequential = options.sequential or is_session or (is_gate and people.sample is not None)
     _note_draw(people, sequential, is_gate, output)
-    found = audit(
-        predictions,
-        people.rows if people.sample is None else people.sample,
-        labels,
-        **_ordering(table, frame, options),
-        max_error=options.max_error,
-        confidence_level=options.confidence_level,
-        segments=_segments(table, frame, options.by),
-        classes=_classes(predictions, labels, options.classes),
-        groups=_column(table, frame, options.groups, "--groups"),
-        labeled_after=_labeled_after(frame, people),
-        sequential=sequential,
-        seed=options.seed,
-    )
+    with output.working("auditing"):
+        found = audit(
+            predictions,
+            people.rows if people.sample is None else people.sample,
+            labels,
+            **_ordering(table, frame, options),
+            max_error=options.max_error,
+            confidence_level=options.confidence_level,
+            segments=_segments(table, frame, options.by),
+            classes=_classes(predictions, labels, options.classes),
+            groups=_column(table, frame, options.groups, "--groups"),
+            labeled_after=_labeled_after(frame, people),
+            sequential=sequential,
+            seed=options.seed,
+        )
     _print(found, people, table, output)
     if options.to is not None:
         write_rows(_labels_to_finish(found, frame, people, options), options.to, options.force)
@@ -115,12 +116,12 @@ def _ordering(table: Files, frame: pd.DataFrame, options: AuditPredictions) -> d
             continue
         table.require([name], f"--{what}-column")
         numbers = pd.to_numeric(frame[name], errors="coerce")
-        strange = frame[name][numbers.isna() & frame[name].notna()]
+        strange = frame[name][~np.isfinite(numbers.to_numpy(float))]
         if len(strange):
             raise CommandError(
-                f"Column {name!r} of {table.place} must hold numbers. Got {strange.iloc[0]!r} in "
-                f"row {strange.index[0]}.",
-                "Name a column of numbers.",
+                f"Column {name!r} of {table.place} must hold finite numbers. Got "
+                f"{strange.tolist()[0]!r} in row {strange.index[0]}.",
+                "Name a column of numbers; give rows without one the number of the least sure.",
             )
         return {"confidences" if what == "confidence" else "uncertainties": numbers.to_numpy(float)}
     return {}

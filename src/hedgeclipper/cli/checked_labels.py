@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,9 @@ from hedgeclipper.io import listed
 from hedgeclipper.io.digests import digest_in_order, plain_numbers
 from hedgeclipper.io.formats import CsvDialect
 from hedgeclipper.io.label_studio import read_annotations
-from hedgeclipper.labeling.session import Session, read_session
+
+if TYPE_CHECKING:
+    from hedgeclipper.labeling.session import Session
 
 MOST_PEOPLE = 3
 
@@ -82,6 +84,11 @@ class LabelTable:
         those ``known`` of the other table.
         """
         if name.lower().endswith(".jsonl"):
+            if not Path(name).is_file():
+                raise CommandError(f"{name} does not exist.", "Pass the file of a session.")
+            # imported here, since few need it
+            from hedgeclipper.labeling.session import read_session
+
             session = read_session(name)
             found = column or session.target or "label"
             frame = pd.DataFrame({ROW: session.rows, found: session.labels})
@@ -173,7 +180,10 @@ class LabelTable:
         Raise unless it was drawn from the rows of the frame, as far as their columns can tell.
         """
         record = {name: self.frame[name].tolist() for name in RECORD_COLUMNS if name in self.frame}
-        sample, places, n_columns = read_record(record)
+        try:
+            sample, places, n_columns = read_record(record)
+        except ValueError as error:
+            raise CommandError(f"{self.name} is not as it was drawn:", str(error)) from error
         if sample.n_rows != len(frame):
             raise CommandError(
                 f"{self.name} is a sample of {sample.n_rows:,} rows, and {self.place} has "

@@ -52,12 +52,10 @@ from hedgeclipper.cli.training_rows import (
     read_target,
     read_training_rows,
 )
-from hedgeclipper.cli.vote_commands import predict_votes
 from hedgeclipper.io import as_text, missing_labels
 from hedgeclipper.io.atomic import naming_output
 from hedgeclipper.io.frames import pyarrow
 from hedgeclipper.persistence import load, save
-from hedgeclipper.report import page
 from hedgeclipper.votes.aggregator import VoteAggregator
 
 ROWS_IN_REPORT = 50_000
@@ -115,7 +113,8 @@ def fit(options: Fit, output: Output) -> None:
         "labeled_rows": np.flatnonzero(rows.is_labeled),
         "labels": as_text(rows.y).tolist(),
     }
-    save(model, options.model, force=options.force)
+    with output.working("saving the model"):
+        save(model, options.model, force=options.force)
     output.wrote("model", options.model)
     output.result |= {
         "command": "fit",
@@ -154,6 +153,9 @@ def predict(options: Predict, output: Output) -> None:
     table = Files.find(options.files, output, options.dialect)
     check_outputs(to, inputs=[options.model, table], force=options.force)
     if isinstance(model := load_model(options.model, "votes"), VoteAggregator):
+        # imported here, as the report below: few need it, and predictions should not wait for it
+        from hedgeclipper.cli.vote_commands import predict_votes
+
         predict_votes(options, model, table, output)
         return
     table.require([] if row_id is None else [row_id], "--id")
@@ -219,7 +221,8 @@ def evaluate(options: Evaluate, output: Output) -> None:
         output.note(f"Classes that the model does not know count as errors: {unknown[:5]}.")
     unknown_values: dict[str, Counter[Any]] = {}
     rows = read_new_rows(table, model, names, unknown_values, known)
-    predicted, probabilities, is_scored = model._predict_unseen(rows)
+    with output.working("predicting"):
+        predicted, probabilities, is_scored = model._predict_unseen(rows)
     note_unknown_values(unknown_values, output)
     if not is_scored.any():
         raise CommandError(
@@ -360,7 +363,8 @@ def load_model(path: Path, also: str = "") -> Any:
 def _write_report(
     model: HedgeClipperClassifier, rows: TrainingRows, path: Path, force: bool, output: Output
 ) -> None:
-    output.say("Writing the report ...")
+    from hedgeclipper.report import page
+
     given, files = {}, model.fit_files_
     places = [table.place for table in rows.tables]
     about = dict(zip(("file", "file of unlabeled rows"), places, strict=False))
@@ -371,7 +375,8 @@ def _write_report(
         about["unlabeled rows"] = f"{ROWS_IN_REPORT:,} drawn at random of {rows.n_unlabeled:,}"
     about |= {f"column {name}": f"left out: {why}" for name, why in files["left_out"].items()}
     given |= {"about": about, "title": f"Predictions of {files['target']} in {places[0]}"}
-    page.write_report(model, path, force=force, **given)
+    with output.working("writing the report"):
+        page.write_report(model, path, force=force, **given)
     output.wrote("report", path)
 
 

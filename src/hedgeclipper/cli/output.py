@@ -12,7 +12,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict
 from enum import IntEnum
 from pathlib import Path
@@ -20,8 +20,15 @@ from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.status import Status
 from rich.table import Table
 from rich.text import Text
+
+# what errors of the library advise, as one types it here
+IN_WORDS_OF_COMMANDS = {
+    "Pass force=True to": "Pass --force to",
+    "with draw_sample": "with `hedgeclipper sample`",
+}
 
 
 class ExitCode(IntEnum):
@@ -53,14 +60,28 @@ class Output:
         self.is_quiet = quiet or as_json
         self._out, self._err = _PatientConsole(), _PatientConsole(stderr=True)
         self._started = time.perf_counter()
+        self._status: Status | None = None
         self.notes: list[str] = []
         self.result: dict[str, Any] = {}
         self.written: list[str] = []
         self.code = ExitCode.DONE
 
-    def working(self, what: str) -> Any:
-        """Show on a terminal, in a ``with`` block, what takes a while."""
-        return nullcontext() if self.is_quiet else self._err.status(what)
+    @contextmanager
+    def working(self, what: str) -> Iterator[None]:
+        """Show on a terminal, in a ``with`` block, what takes a while; the innermost one."""
+        if self.is_quiet:
+            yield
+        elif self._status is None:
+            with self._err.status(what) as self._status:
+                try:
+                    yield
+                finally:
+                    self._status = None
+        else:
+            status, before = self._status, self._status.status
+            status.update(what)
+            yield
+            status.update(before)
 
     @property
     def seconds(self) -> float:
@@ -194,7 +215,9 @@ def exit_code_of(error: BaseException) -> ExitCode:
 
 def one_line(error: BaseException) -> str:
     """Return what an error says, in one line, and what to do."""
-    message = " ".join(str(error).split()).replace("Pass force=True to", "Pass --force to")
+    message = " ".join(str(error).split())
+    for python, words in IN_WORDS_OF_COMMANDS.items():
+        message = message.replace(python, words)
     if isinstance(error, KeyboardInterrupt):
         return "Stopped."
     if isinstance(error, MemoryError):

@@ -45,6 +45,13 @@ def sample_rows(options: SampleRows, output: Output) -> None:
     labels = np.full(len(frame), None, object)
     if options.extend is None:
         known = np.zeros(len(frame), bool) if target is None else frame[target].notna().to_numpy()
+        if options.n > np.sum(~known):
+            what = "rows" if target is None else f"rows without a label in {target!r}"
+            raise CommandError(
+                f"{options.n:,} rows cannot be drawn from {table.place}: there are "
+                f"{np.sum(~known):,} {what}.",
+                "Ask for fewer, or pass more rows.",
+            )
         digest = digest_in_order(frame[names]) if names else ""
         drawn = draw_sample(len(frame), options.n, seed=options.seed, excluded=known)
         sample = replace(drawn, digest=digest)

@@ -34,7 +34,6 @@ from hedgeclipper.cli.tables import (
 from hedgeclipper.io import listed, missing_labels
 from hedgeclipper.io.formats import UNKNOWN_DIALECT
 from hedgeclipper.persistence import save
-from hedgeclipper.report import page
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.matrix import Votes
 
@@ -93,9 +92,12 @@ def aggregate(options: LabelVotes, output: Output) -> None:
         save(aggregator, model, force=force)
         output.wrote("model", model)
     if report is not None:
+        from hedgeclipper.report import page  # imported here, since few need it
+
         unlabeled = np.asarray(cast.rows)[~known].astype(str).tolist()
         about = {"votes": table.place, "gold labels": options.gold, "key": key}
-        page.write_report(aggregator, report, row_names=unlabeled, about=about, force=force)
+        with output.working("writing the report"):
+            page.write_report(aggregator, report, row_names=unlabeled, about=about, force=force)
         output.wrote("report", report)
     _print_voters(aggregator, output)
     written = {"Labels": to, "Model": model, "Report": report}
