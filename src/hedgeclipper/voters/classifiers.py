@@ -24,9 +24,8 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import StratifiedKFold
-from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.preprocessing import MaxAbsScaler, Normalizer
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
@@ -40,7 +39,7 @@ from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.voters.views import Components, QuantileColumns, filler
 
 TREES = "trees"
-DEFAULT_VOTERS = (TREES, "linear", "components", "class_means", "kernel", "boosting")
+DEFAULT_VOTERS = (TREES, "linear", "components", "kernel", "boosting")
 # rows that the kernel compares others with, and that show how far apart rows are
 N_LANDMARKS, ROWS_FOR_DISTANCE = 300, 500
 # of the processor, still to come: with fewer, processes take longer to start than they save
@@ -70,7 +69,7 @@ def default_estimators() -> list[tuple[str, str]]:
     >>> from sklearn.neural_network import MLPClassifier
     >>> from hedgeclipper import HedgeClipperClassifier, default_estimators
     >>> [name for name, _ in default_estimators()]
-    ['trees', 'linear', 'components', 'class_means', 'kernel', 'boosting']
+    ['trees', 'linear', 'components', 'kernel', 'boosting']
     >>> few = [voter for voter in default_estimators() if voter[0] != "boosting"]
     >>> model = HedgeClipperClassifier([*few, ("network", MLPClassifier())])
     """
@@ -123,12 +122,16 @@ def default_classifiers(
     docs/ablations.md tells what each contributes.
     """
     components = Components(random_state=seed).fit(X) if components is None else components
-    columns: Any = make_pipeline(filler(), MaxAbsScaler()) if sparse.issparse(X) else None
-    columns = columns or QuantileColumns()
+    columns: Any = QuantileColumns()
+    if components.has_unit_rows_:
+        columns = make_pipeline(filler(), Normalizer())
+    elif sparse.issparse(X):
+        columns = make_pipeline(filler(), MaxAbsScaler())
+    # no entry of a unit row is large: coefficients must be
+    strength = 10.0 if components.has_unit_rows_ else 0.1
     makers: dict[str, Callable[[], Any]] = {
-        "linear": lambda: make_pipeline(FrozenEstimator(columns.fit(X)), _linear(C=0.1)),
+        "linear": lambda: make_pipeline(FrozenEstimator(columns.fit(X)), _linear(C=strength)),
         "components": lambda: make_pipeline(FrozenEstimator(components), _linear(C=0.1)),
-        "class_means": lambda: make_pipeline(FrozenEstimator(components), NearestCentroid()),
         "kernel": lambda: make_pipeline(
             FrozenEstimator(_kernel(X, components, seed)), _linear(C=10.0)
         ),

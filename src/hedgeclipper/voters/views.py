@@ -29,8 +29,10 @@ class Components(TransformerMixin, BaseEstimator):
     """Leading components of rows: a truncated singular value decomposition of scaled columns.
 
     Missing values become the column's median, and columns are standardized after their tails are
-    cut off, at five standard deviations at most. Rows of more than 500 columns that are mostly
-    zero, such as counts of words, are scaled to unit length instead.
+    cut off, at five standard deviations at most. Columns of 0 and 1 are centered only: standardized
+    ones of rare categories would be most of the variance (docs/ablations.md has the experiment).
+    Rows of more than 500 columns that are mostly zero, such as counts of words, are scaled to unit
+    length instead.
 
     Parameters
     ----------
@@ -133,12 +135,14 @@ class Components(TransformerMixin, BaseEstimator):
     def _learn_columns(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Note how columns are filled and cut; return center, scale and standardized rows."""
         is_empty = np.isnan(X).all(axis=0)
+        is_indicator = np.all(np.isnan(X) | (X == 0.0) | (X == 1.0), axis=0)
         self.fill_ = np.zeros(X.shape[1])
         self.fill_[~is_empty] = np.nanmedian(X[:, ~is_empty], axis=0)
         X = np.where(np.isnan(X), self.fill_, X)
         self.lowest_, self.highest_ = np.array([reach(column) for column in X.T]).T
         X = np.clip(X, self.lowest_, self.highest_)
         center, scale = X.mean(axis=0), X.std(axis=0)
+        scale[is_indicator & (scale > 0.0)] = 1.0
         self.lowest_ = np.maximum(self.lowest_, center - FARTHEST * scale)
         self.highest_ = np.minimum(self.highest_, center + FARTHEST * scale)
         scale[scale <= 1e-12 * np.maximum(np.abs(center), 1.0)] = np.inf  # constant columns

@@ -176,12 +176,7 @@ def _fill_in(
     seed: int,
 ) -> dict[str, Any]:
     """Return the plan with classifiers in place of the word "default"."""
-    has_few_labels = rows.codes.size <= 2 * rows.labels.size
     names = [name for name, one in plan.items() if isinstance(one, str)]
-    if has_few_labels and "class_means" in names and (trees or len(plan) > 1):
-        # folds of one label of each class do not show the spread within classes
-        plan = {name: one for name, one in plan.items() if name != "class_means"}
-        names.remove("class_means")
     if not names:
         return plan
     sample = rows.X
