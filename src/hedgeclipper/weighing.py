@@ -400,9 +400,8 @@ def auc_differences(
 
     Examples
     --------
-    >>> labels = np.array([False, False, True, True])
-    >>> ahead, errors = auc_differences(np.array([[1], [2], [3], [4]]), np.array([1, 3, 2, 4]), labels)
-    >>> ahead  # 1 - 3/4
+    >>> scores, reference = np.array([[1], [2], [3], [4]]), np.array([1, 3, 2, 4])
+    >>> auc_differences(scores, reference, np.array([False, False, True, True]))[0]  # 1 - 3/4
     array([0.25])
     """
     n_voters = scores.shape[1]

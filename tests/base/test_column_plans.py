@@ -110,9 +110,9 @@ def test_marks_of_missing_values_are_warned_of_with_their_count(as_array, shift)
 def test_a_column_that_is_left_out_is_warned_of():
     rows = pd.DataFrame({"a": np.arange(60) % 7, "id": [f"row {k}" for k in range(60)]})
     model = HedgeClipperClassifier("trees", n_estimators=12, random_state=0)
-    with pytest.warns(ColumnWarning, match="'id' is left out: text that is different in most"):
+    with pytest.warns(ColumnWarning, match="'id' is left out: text that is different in each"):
         model.fit(rows, [0, 1] * 20 + [-1] * 20)
-    assert "text of its own in most rows" in model._repr_html_inner()
+    assert "text of its own in each row" in model._repr_html_inner()
 
 
 def test_strings_that_are_all_different_are_left_out():

@@ -6,7 +6,13 @@ import pandas as pd
 import pytest
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.base.columns import MOST_VALUES, ColumnEncoder, needs_encoding, plan_column
+from hedgeclipper.base.columns import (
+    MOST_VALUES,
+    ColumnEncoder,
+    TextView,
+    needs_encoding,
+    plan_column,
+)
 from hedgeclipper.io import as_text, frame_arrays
 
 
@@ -45,7 +51,8 @@ def plan(values, **options):
         (["2020-01-31", "soon"], "categories", "2 values"),
         ([None, None], "left out", "all values are missing"),
         (["a", "a"], "left out", "the same value everywhere"),
-        ([f"text {k}" for k in range(60)], "left out", "text of its own in most rows (60 values)"),
+        ([f"text {k}" for k in range(60)], "left out", "text of its own in each row (60 values)"),
+        ([f"text {max(k, 9)}" for k in range(99)], "text", "text (90 values): groups of letters"),
         ([f"w{k}" for k in range(60)] * 3, "categories", "for each of the 49 most common"),
         ([f"w{k}" for k in range(50)] * 2, "categories", "50 values, a column of 0 and 1 for each"),
         (
@@ -235,3 +242,31 @@ def test_which_frames_need_encoding():
         ColumnEncoder().fit(FRAME.assign(span=timedelta(1)))
     with pytest.raises(TypeError, match="must be a frame with named columns"):
         ColumnEncoder().fit(FRAME).transform(np.ones((2, 7)))
+
+
+NAMES = [f"{first}{last}" for first in ("Hans", "Anna", "Otto") for last in ("mann", "sohn", "er")]
+
+
+def test_text_that_is_written_alike_has_like_components_and_what_is_seen_often_a_count():
+    """Of groups of letters: here the rows differ in a number, and in one of two words."""
+    words = np.where(np.arange(120) % 2, "guitar", "piano")
+    texts = np.array([f"{word} {k}" for k, word in enumerate(words)], dtype=object)
+    view = TextView().fit(np.append(texts, texts[:1]))
+    made = view.transform(texts)
+    assert made.shape == (120, view.n_columns)
+    # between the two words lies much more than between rows of the same word
+    by_word = [made[words == word, :-1] for word in ("guitar", "piano")]
+    between = np.linalg.norm(by_word[0].mean(axis=0) - by_word[1].mean(axis=0))
+    assert between > 3 * max(own.std(axis=0).max() for own in by_word)
+    assert made[:2, -1].tolist() == [np.log(2), 0]
+
+
+def test_text_does_not_depend_on_the_rows_beside_it_and_may_be_new_missing_or_none():
+    texts = np.array([f"{name} {k // 2}" for k in range(40) for name in NAMES], dtype=object)
+    view = TextView().fit(texts)
+    rows = np.array([texts[0], "never seen", None, ""], dtype=object)
+    one_by_one = np.vstack([view.transform(rows[k : k + 1]) for k in range(4)])
+    np.testing.assert_array_equal(view.transform(rows), one_by_one)
+    np.testing.assert_array_equal(one_by_one[2], one_by_one[3])
+    assert np.isfinite(one_by_one).all()
+    assert view.transform(rows[:0]).shape == (0, view.n_columns)

@@ -23,7 +23,7 @@ def test_from_csv_with_strings_dates_and_missing_values_to_predictions(command):
         "petal_width": "15 missing, marked in a column of their own",
         "color": "2 values, a column of 0 and 1 for each",
         "seen": "weekday, read as %d/%m/%Y",
-        "note": "text of its own in most rows (150 values)",
+        "note": "text of its own in each row (150 values)",
         "planet": "it has the same value everywhere",
     }.items():
         line = next(line for line in command.out.splitlines() if line.strip().startswith(column))
@@ -277,7 +277,8 @@ def test_what_may_be_wrong_with_a_column_is_noted(command):
         "missing.",
         "Column 'seen': 02/03/2020 may begin with the day or the month, and is read with the day "
         "first.",
-        "Column 'note' is left out: text that is different in most rows cannot be used.",
+        "Column 'note' is left out: text that is different in each row, as an id is, cannot be "
+        "used.",
         "Column 'size' is left out: '0,5' and the like in 150 rows make its numbers strings; write "
         "numbers as 1234.5, and leave the place of a missing one empty.",
     ]

@@ -30,6 +30,17 @@ def test_components_of_columns_without_tails_are_those_of_pca():
     assert np.abs(theirs).max() > 3
 
 
+def test_columns_of_0_and_1_are_centered_only():
+    """Those of rare categories, too, whose standardized values would be large."""
+    rare = (RNG.random((400, 6)) < [0.5, 0.3, 0.2, 0.1, 0.02, 0.01]).astype(np.float32)
+    ours = Components(3, random_state=0).fit_transform(rare)
+    assert_same_up_to_sign(ours, PCA(3, svd_solver="full").fit_transform(rare), atol=1e-4)
+    holes = np.where(RNG.random(rare.shape) < 0.1, np.nan, rare)
+    filled = np.where(np.isnan(holes), np.nanmedian(holes, axis=0), holes)
+    ours = Components(3, random_state=0).fit_transform(holes)
+    assert_same_up_to_sign(ours, PCA(3, svd_solver="full").fit_transform(filled), atol=1e-4)
+
+
 def test_outliers_are_cut():
     usual = Components(2, random_state=0).fit(X)
     far = X[:1].copy()

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
@@ -51,6 +52,15 @@ def test_without_trees_there_are_no_sizes_and_scores_are_out_of_fold():
     np.testing.assert_array_equal(
         found.labeled, np.stack([one.out_of_fold for one in theirs], axis=1)
     )
+
+
+def test_boosting_is_left_out_of_defaults_beside_trees_where_rows_are_wide_and_sparse():
+    words = sparse.random_array((300, 600), density=0.02, rng=0, format="csr", dtype=np.float32)
+    rows = LabeledRows(words[:80], Y[:80], np.arange(3), words[80:])
+    plan = [(name, "default") for name in ("trees", "linear", "boosting")]
+    assert fitted(plan, rows).scorer.names[3:] == ["linear"]
+    assert fitted(plan).scorer.names[3:] == ["linear", "boosting"]
+    assert fitted(plan[2:], rows).scorer.names == ["boosting"]
 
 
 def test_many_rows_are_scored_in_parts_and_threads(monkeypatch):

@@ -18,8 +18,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import check_array
+from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.column_checks import ColumnWarning, mark_note
 from hedgeclipper.base.dates import date_numbers, dates_of, formats_of, varying_parts
@@ -31,11 +35,12 @@ from hedgeclipper.io import (
     listed,
     missing_labels,
 )
-from hedgeclipper.io.arrays import cut, is_array
+from hedgeclipper.io.arrays import cut, draw_rows, is_array
 from hedgeclipper.io.frames import is_float, unique_values
 from hedgeclipper.io.messages import warn_user
 
 MOST_VALUES = 50
+ROWS_FOR_TEXT, N_TEXT_COMPONENTS = 10_000, 3
 # strings are numbers if at most this part of them is not, and so many numbers differ
 MOST_STRAYS = 0.1
 LEAST_NUMBERS = 10
@@ -53,7 +58,7 @@ class ColumnPlan:
     """What is done with one column."""
 
     name: str
-    kind: str  # "numbers", "categories", "dates" or "left out"
+    kind: str  # "numbers", "categories", "text", "dates" or "left out"
     what: str  # what is done with it, as text
     date_format: str | None = None  # how dates that are strings are read
     note: str = ""  # why this may be wrong, as text
@@ -75,8 +80,9 @@ class ColumnEncoder:
     column of 0 and 1 marks missing numbers and dates, if there are any. Of strings and categories
     each value becomes a column of 0 and 1, the 49 most common ones and one for the others if there
     are more than 50; a missing value is a value too, and one that ``fit`` has not seen counts as
-    uncommon. Columns without information are left out: those with one value, or none, and strings
-    that differ from row to row.
+    uncommon. Text, that is strings of which most are different, becomes three components of its
+    groups of three and four letters, and the logarithm of how often it was seen. Columns without
+    information are left out: those with one value, or none, and strings that are all different.
 
     Attributes
     ----------
@@ -115,9 +121,12 @@ class ColumnEncoder:
             ).fit(as_text(columns[name])[:, None])
             for name in categories
         }
+        self._text = {name: TextView().fit(columns[name]) for name in self.names_of("text")}
         sources = [*numbers, *self._marked]
         for name, one in self._one_hot.items():
             sources += [name] * one.get_feature_names_out().size
+        for name, text in self._text.items():
+            sources += [name] * text.n_columns
         sources += [plan.name for plan in self.plans_ for _ in plan.parts]
         positions = {name: position for position, name in enumerate(columns)}
         self.sources_ = np.array([positions[name] for name in sources])
@@ -135,6 +144,7 @@ class ColumnEncoder:
         for name, one in self._one_hot.items():
             values, codes = unique_values(columns[name].astype(object))
             made.append(one.transform(as_text(values)[:, None])[codes])
+        made += [text.transform(columns[name]) for name, text in self._text.items()]
         for plan in self.plans_:
             if plan.kind == "dates":
                 found = date_numbers(dates_of(columns[plan.name], plan.date_format))
@@ -150,7 +160,7 @@ class ColumnEncoder:
     def string_names(self) -> list[str]:
         """Names of the columns that are strings, also if those of other rows look like numbers."""
         others = [plan.name for plan in self.plans_ if plan.date_format or plan.has_strays]
-        return [*self.names_of("categories"), *others]
+        return [*self.names_of("categories"), *self.names_of("text"), *others]
 
     def names_of(self, kind):
         """Return the names of the columns of this kind, as in `ColumnPlan`."""
@@ -162,7 +172,9 @@ class ColumnEncoder:
         These are categories that ``fit`` has not seen, and dates and numbers that cannot be read.
         """
         columns, found = _arrays(X, self.string_names), {}
-        for plan in (plan for plan in self.plans_ if plan.name in columns):
+        for plan in self.plans_:
+            if plan.name not in columns or plan.kind == "text":  # of which nothing is unknown
+                continue
             values, codes = unique_values(columns[plan.name].astype(object))
             texts, missing = as_text(values), missing_labels(values)
             if plan.kind == "categories":
@@ -176,6 +188,45 @@ class ColumnEncoder:
             pairs = zip(texts[lost], counts[lost].tolist(), strict=True)
             found[plan.name] = Counter(dict(pairs))
         return found
+
+
+class TextView:
+    """Makes numbers of strings that are mostly different, such as names, titles or remarks.
+
+    These are components of TF-IDF weights of the groups of three and four letters in each word,
+    which strings that are written alike share, and the logarithm of the number of rows of ``fit``
+    with the same string. (Chosen among target encoding, counts alone, more components and those of
+    all columns of more than 50 values on four of the mixed files of the benchmarks, which is few:
+    docs/ablations.md.)
+    """
+
+    def fit(self, values):
+        """Learn components and counts of a column of strings."""
+        texts = as_text(values)
+        some = draw_rows(texts, ROWS_FOR_TEXT, np.random.RandomState(0))
+        letters = HashingVectorizer(
+            analyzer="char_wb", ngram_range=(3, 4), n_features=1 << 12, alternate_sign=False
+        )
+        svd = TruncatedSVD(N_TEXT_COMPONENTS, random_state=0)
+        with threadpool_limits(limits=1, user_api="blas"):  # sums that depend on no thread
+            self._components = make_pipeline(letters, TfidfTransformer(), svd).fit(some)
+        counts = Counter(texts.tolist())
+        self._counts = {text: count for text, count in counts.items() if count > 1}
+        return self
+
+    def transform(self, values):
+        """Return the components and the logarithm of the count, shape (n_rows, n_columns)."""
+        values, codes = unique_values(values.astype(object))
+        if values.size == 0:
+            return np.empty((0, self.n_columns))
+        texts = as_text(values)
+        counts = np.array([self._counts.get(text, 1) for text in texts.tolist()])
+        return np.column_stack([self._components.transform(texts), np.log(counts)])[codes]
+
+    @property
+    def n_columns(self):
+        """Number of columns that it makes."""
+        return N_TEXT_COMPONENTS + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,12 +434,14 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
             name, "dates", f"{', '.join(parts)}{read}{marked}", date_format, note, parts
         )
     note = _note_on_categories(texts)
-    # all different in 20 rows or more, or more than half of many values
-    is_unique = n_values == len(values) >= 20
-    if is_unique or (n_values > MOST_VALUES and n_values > 0.5 * len(present)):
-        what = f"text of its own in most rows ({n_values:,} values)"
-        note = note or "text that is different in most rows cannot be used"
+    is_long = n_values > MOST_VALUES
+    if n_values == len(present) and (is_long or (n_missing == 0 and n_values >= 20)):
+        what = f"text of its own in each row ({n_values:,} values)"
+        note = note or "text that is different in each row, as an id is, cannot be used"
         return ColumnPlan(name, "left out", what, note=note)
+    if is_long and n_values > 0.5 * len(present):
+        what = f"text ({n_values:,} values): groups of letters, and how often it is there{gaps}"
+        return ColumnPlan(name, "text", what, note=note)
     how = "a column of 0 and 1 for each"
     if len(set(texts)) + (n_missing > 0) > MOST_VALUES:  # a missing value is one more
         how = f"a column for each of the {MOST_VALUES - 1} most common and one for the others"

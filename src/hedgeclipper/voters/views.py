@@ -1,6 +1,6 @@
 """Views: new columns that are learned from labeled and unlabeled rows, without any label.
 
-`Components` are for trees, class means and kernels, `QuantileColumns` for linear models. Trees
+`Components` are for trees, linear models and kernels, `QuantileColumns` for linear models. Trees
 split one column at a time, so that they see what holds along directions of many columns only
 after many splits, and these need labels. The leading components of all rows show it at once, and
 the more rows teach them the better.
