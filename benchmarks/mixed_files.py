@@ -243,7 +243,8 @@ def findings(results: Sequence[Result]) -> str:
         f"± is the standard error over draws:\n\n{markdown_table(by_table)}\n\n"
         f"Mean difference in AUC {means.mean():+.4f} ± {means.sem():.4f}, on tables that had no "
         f"part in any choice {new.mean():+.4f} ± {new.sem():.4f}. It is positive on "
-        f"{(means > 0).sum()} of {means.size} tables, and the lowest is {means.min():+.4f} ({means.idxmin()})."
+        f"{(means > 0).sum()} of {means.size} tables, and the lowest is {means.min():+.4f} "
+        f"({means.idxmin()})."
     )
 
 
