@@ -35,10 +35,10 @@ from hedgeclipper.io.messages import import_extra
 from hedgeclipper.out_of_sample import (
     FitFacts,
     TestedRows,
+    check_by_folds,
+    check_on_held_out,
     predict_by_folds,
     predict_unseen,
-    tested_by_folds,
-    tested_on_held_out,
 )
 from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition, _safe_indexing
 from hedgeclipper.table_inspection import UnlabeledGain, permutation_importances, unlabeled_gain
@@ -545,7 +545,7 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
         self._tested_rows = TestedRows(held.y, raw, hash_rows(held.X))
         digest = (digest - digest_rows(held.X)) % MODULUS
         is_shifted = self.shift_score_ > SHIFT_THRESHOLD
-        return tested_on_held_out(self._predictor, self._tested_rows, facts, digest, is_shifted)
+        return check_on_held_out(self._predictor, self._tested_rows, facts, digest, is_shifted)
 
     def _test_by_folds(
         self, scores: list[VoterScores], codes: np.ndarray, facts: FitFacts
@@ -558,7 +558,7 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
         can_test = facts.draw.can_test[rows[: len(raw)]]
         rows, raw = rows[: len(raw)][can_test], raw[can_test]
         self._tested_rows = TestedRows(self.classes_[codes[rows]], raw, self._fitted_hashes[rows])
-        return tested_by_folds(self._predictor, self._tested_rows, facts, center)
+        return check_by_folds(self._predictor, self._tested_rows, facts, center)
 
     def _predict_unseen(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return labels and probabilities of rows, and which of them can be scored."""

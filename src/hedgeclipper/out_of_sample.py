@@ -47,7 +47,7 @@ class FitFacts:
     n_unlabeled: int
 
 
-def tested_on_held_out(
+def check_on_held_out(
     predictor: TablePredictor, tested: TestedRows, facts: FitFacts, digest: int, is_shifted: bool
 ) -> TestedPredictions:
     """Return what held-out labels tell: a guarantee, unless labeled and unlabeled rows differ.
@@ -81,7 +81,7 @@ def predict_by_folds(
     return raw, float(np.mean(centers)) if centers else None
 
 
-def tested_by_folds(
+def check_by_folds(
     predictor: TablePredictor, tested: TestedRows, facts: FitFacts, center: float | None
 ) -> TestedPredictions:
     """Return what labels tell that were used in the fit, too: an estimate.
