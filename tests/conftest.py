@@ -2,6 +2,7 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -21,6 +22,14 @@ for name, max_examples in {"default": 20, "thorough": 500}.items():
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
 settings.load_profile("default")
+
+
+@pytest.fixture(autouse=True)
+def same_draws(request):
+    """Each test draws the same numbers from its module's generator, whichever ran before."""
+    rng = getattr(getattr(request.node, "module", None), "RNG", None)
+    if rng is not None:
+        rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
 
 
 @pytest.fixture

@@ -26,14 +26,6 @@ from hedgeclipper.weighing import (
 )
 
 RNG = np.random.default_rng(0)
-
-
-@pytest.fixture(autouse=True)
-def same_draws():
-    """Each test draws the same numbers, whichever ran before."""
-    RNG.bit_generator.state = np.random.default_rng(0).bit_generator.state
-
-
 SCORES = RNG.random(500)
 NO_TREES = np.empty(0)
 
