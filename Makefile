@@ -94,7 +94,7 @@ stress: export OMP_NUM_THREADS ?= 1
 stress: $(READY)  ## generated input, damaged and hostile files, kills; writes docs/stress.md
 	rm -f $(STRESS_RESULTS)
 	HEDGECLIPPER_STRESS=$(CURDIR)/$(STRESS_RESULTS) $(BIN)/python -m pytest -n $(STRESS_JOBS) \
-	  --dist worksteal --durations 10 tests/stress; \
+	  --dist worksteal --durations 10 tests/stress tests/labeling/test_kills.py; \
 	  code=$$?; $(BIN)/python tools/stress_page.py $(STRESS_RESULTS) docs/stress.md && exit $$code
 
 test-kernels: $(READY)  ## the tests with other BLAS kernels, CPU features and numbers of threads

@@ -6,9 +6,9 @@ from itertools import count
 from threading import Timer
 
 import numpy as np
-import pytest
 
 from tests.labeling.served import CLASSES, Served, write_rows
+from tests.stress.tally import WITH_SERVER, Tally, tries
 
 
 def label_until_killed(served, rng, confirmed):
@@ -42,13 +42,15 @@ def labels_in(path):
     return found
 
 
-@pytest.mark.parametrize("n_kills", [2, pytest.param(100, marks=pytest.mark.slow)])
-def test_no_confirmed_label_is_missing_after_kills(tmp_path, n_kills):
+def test_no_confirmed_label_is_missing_after_kills(tmp_path):
+    """`make stress` does it a hundred times."""
     write_rows(tmp_path, 20_000)
-    rng, confirmed = np.random.default_rng(0), {}
-    for _ in range(n_kills):
-        with Served(tmp_path) as served:
-            label_until_killed(served, rng, confirmed)
-        found = labels_in(tmp_path / "rows.csv.session.jsonl")
-        assert confirmed.items() <= found.items()
-    assert len(confirmed) > n_kills
+    rng, confirmed, n_kills = np.random.default_rng(0), {}, tries(2, 100)
+    with Tally("kills of the label server") as tally:
+        for number in range(n_kills):
+            with tally.attempt(f"kill {number}", WITH_SERVER):
+                with Served(tmp_path) as served:
+                    label_until_killed(served, rng, confirmed)
+                found = labels_in(tmp_path / "rows.csv.session.jsonl")
+                assert confirmed.items() <= found.items()
+        assert len(confirmed) > n_kills

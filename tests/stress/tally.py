@@ -14,6 +14,7 @@ from pathlib import Path
 
 RESULTS = os.environ.get("HEDGECLIPPER_STRESS")
 LONGEST = 20  # seconds that a single try may take
+WITH_SERVER = 120  # and one that starts a server
 FAILURES_TO_SHOW = 5
 
 
@@ -45,11 +46,11 @@ class Tally:
             raise AssertionError(f"{len(self.failures)} of {self.n_tries} tries failed:\n{shown}")
 
     @contextmanager
-    def attempt(self, what):
-        """Count a try, and note it if it fails or takes too long."""
+    def attempt(self, what, seconds=LONGEST):
+        """Count a try, and note it if it fails or takes longer than this."""
         self.n_tries += 1
         try:
-            with in_time():
+            with in_time(seconds):
                 yield
         except Exception as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
