@@ -13,11 +13,11 @@ from pathlib import Path
 HEAD = """# How we try to break it
 
 `make stress` runs the package on generated, damaged and hostile input, kills processes at
-random, and lets two of them write one file. Every try must end in a valid result
+random, lets two of them write one file, and tests guarantees where they are hardest to keep. Every try must end in a valid result
 (probabilities in [0, 1] that sum to 1, `0 <= error_lower <= error_upper <= 1`, whole
 files) or in an error that says what is wrong and what to do. Anything else is a failure,
-a crash of the process and a try of more than 20 seconds (without the start of a
-cluster) included. A part of it runs with
+a crash of the process and a try of more than 20 seconds (120 with the start of a server)
+included. A part of it runs with
 every test of the package, and each failure that was ever found is kept as a test.
 
 | area | tries | failures | seconds |
@@ -41,6 +41,17 @@ FOOT = """
 - **determinism**: threads, memory layout, batches, storage and source change nothing,
   beyond 1e-6 where sums come in another order or in float32. Another order of the unlabeled
   rows changes probabilities by at most 0.02 on the data of this test.
+- **worst cases of a whole file**: pools in which more errors are left than is allowed, where it
+  hurts most, tested many times with a number of labels that is fixed, at every look, and in
+  attempts. A try fails if promises are broken significantly more often than they say.
+- **audit, finish and records of samples**: damaged files as above. In forged records numbers,
+  rows and digests are others: a guarantee comes from the rows of the draw alone.
+- **the label server**: wrong methods, hosts, origins, cookies and tokens, huge and binary
+  bodies, clients that go away: nothing is saved or shown without the cookie, and no request is
+  an error of the server. No label that was confirmed is lost by a kill or on a full disk, and
+  a second server on a session is refused.
+- **sessions**: annotators who contradict themselves, clocks that jump, damaged lines, and lines
+  forged with valid checks: refused, or labels that are in the file and a proof computed again.
 - **leaks**: memory, open files and threads do not grow over many fits.
 
 What loading a model from a stranger does, and does not do, is in SECURITY.md.
