@@ -13,12 +13,12 @@ from pathlib import Path
 HEAD = """# How we try to break it
 
 `make stress` runs the package on generated, damaged and hostile input, kills processes at
-random, lets two of them write one file, and tests guarantees where they are hardest to keep. Every try must end in a valid result
-(probabilities in [0, 1] that sum to 1, `0 <= error_lower <= error_upper <= 1`, whole
-files) or in an error that says what is wrong and what to do. Anything else is a failure,
-a crash of the process and a try of more than 20 seconds (120 with the start of a server)
-included. A part of it runs with
-every test of the package, and each failure that was ever found is kept as a test.
+random, lets two of them write one file, and tests guarantees where they are hardest to keep.
+Every try must end in a valid result (probabilities in [0, 1] that sum to 1,
+`0 <= error_lower <= error_upper <= 1`, whole files) or in an error that says what is wrong and
+what to do. Anything else is a failure, a crash of the process and a try of more than 20 seconds
+(120 with the start of a server) included. A part of it runs with every test of the package, and
+each failure that was ever found is kept as a test.
 
 | area | tries | failures | seconds |
 |---|---|---|---|

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import resource
 import sys
 import time
 from http.client import HTTPConnection
@@ -40,6 +39,8 @@ def run_fast(words, folder, stream, largest_file):
         os.dup2(os.open(stream, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
     loop.default_model = lambda seed: make_pipeline(StandardScaler(), LogisticRegression())
     if largest_file is not None:  # as if the disk were full
+        import resource  # not on Windows
+
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
     sys.exit(main(words))
 
