@@ -5,10 +5,10 @@
     python -m benchmarks.labeling page                     # writes the sections in docs/label.md
 
 **Cost.** A pool of 3,000 rows of a file, of whose labels at most a share may be wrong. *Random*:
-random labels to learn from, more and more of them until the expected labels by hand in all no
-longer fall, then the fixed test of `whole_file` with the number of test labels that is expected to
-be cheapest, then review. *One round* and *rounds*: `LabelingLoop` with one attempt to prove, or
-two. All methods have the same model, the same expectations and the same level.
+random labels to learn from, then the fixed test of `whole_file`, then review. When to end learning
+and how many labels test is planned by the rule for random labels in `policy`, with constants of its
+own that were best for it. *One round* and *rounds*: `LabelingLoop` with one attempt to prove that
+has all of the level, and as it is, with a second one in reserve.
 
 **Validity.** Generated pools of 600 rows and naive Bayes: how often the finished file has more
 errors than promised, with annotators who know the truth, with some who err in 2% of the labels, and
@@ -32,12 +32,8 @@ from benchmarks.data.sources import data_folder, fetch
 from benchmarks.pages import DOCS, NOT_RUN, bullets, markdown_table, write_sections
 from benchmarks.results_file import FOLDER, read_results, write_results
 from hedgeclipper import HedgeClipperClassifier, LabelingLoop, VoteAggregator
-from hedgeclipper.bounds.whole_file import error_limit
 from hedgeclipper.labeling import loop as loop_module
-from hedgeclipper.labeling.attempt import Attempt
 from hedgeclipper.labeling.fitting import FitJob, FitResult
-from hedgeclipper.labeling.marks import NONE
-from hedgeclipper.labeling.stopping import expected_proof, fit_error_curve
 from hedgeclipper.votes.matrix import Votes
 
 PAGE = DOCS / "label.md"
@@ -47,11 +43,10 @@ TABLES = ("mushroom_sas", "mushroom_sas 5 %", "agnostic_ada", "adult", "a1a", "w
 TABLES += ("covtype 10 %", "covtype, 7 classes", "kagg-cred")
 VOTES = ("crowd_sp", "bf_domain")
 ERRORS = (0.01, 0.05, 0.1)
-METHODS = {"random": 0, "one round": 1, "rounds": 2}
+WHOLE = (1.0,)
+METHODS = {"random": WHOLE, "one round": WHOLE, "rounds": loop_module.LEVEL_SHARES}
 VALIDITY_METHODS = ("loop", "annotators err in 2%", "validation set")
 N_ROWS, N_BATCH, LEVEL = 3000, 20, 0.95
-# the grid of random labels; they end when the least expected cost is so many steps old
-N_START, GROWTH, PATIENCE = 50, 1.2, 4
 
 
 class Key(NamedTuple):
@@ -142,13 +137,22 @@ class Fits:
         return self.known[name]
 
 
+class RandomLoop(LabelingLoop):
+    """Learns from random rows."""
+
+    @property
+    def _way(self) -> str:
+        return "random"
+
+
 def run_loop(
-    X: Any, y: np.ndarray, model: Any, max_error: float, seed: int, n_attempts: int, fits: Fits
+    X: Any, y: np.ndarray, model: Any, max_error: float, seed: int, method: str, fits: Fits
 ) -> tuple[LabelingLoop, np.ndarray]:
     """Return a loop that has asked for all it needs, with labels y, and the labels of the file."""
+    kind = RandomLoop if method == "random" else LabelingLoop
     # the schedule is no option of users
-    with patch.object(loop_module, "N_ATTEMPTS", n_attempts):
-        loop = LabelingLoop(
+    with patch.object(loop_module, "LEVEL_SHARES", METHODS[method]):
+        loop = kind(
             X,
             classes=np.arange(y.max() + 1),
             max_error=max_error,
@@ -165,36 +169,6 @@ def run_loop(
         loop.tell(rows, y[rows])
 
 
-def run_random(
-    X: Any, y: np.ndarray, model: Any, max_error: float, seed: int, fits: Fits
-) -> tuple[int, int, np.ndarray]:
-    """Return labels by hand, test labels, and labels of the file, with random labels to learn."""
-    order = np.random.default_rng([seed, 1]).permutation(y.size)
-    limit, costs, seen = error_limit(max_error, y.size), [], []
-    n, before = N_START, None
-    while True:
-        rows = np.sort(order[:n])
-        fit = fits.run(FitJob(X, y.size, rows, y[rows], np.arange(y.max() + 1), model))
-        seen = seen[-300:]
-        curve = fit_error_curve([bad for bad, _ in seen], [u for _, u in seen])
-        rest = np.setdiff1d(np.arange(y.size), rows)
-        errors = np.sort(curve(fit.uncertainties[rest]))
-        proof = expected_proof(errors, limit=limit, delta=1 - LEVEL, spread=curve.spread())
-        costs.append(n + proof.cost)
-        if min(costs) not in costs[-PATIENCE:] or 1.5 * n > y.size:
-            break
-        n, before = int(n * GROWTH), n
-        new = order[before:n]
-        seen += list(zip(fit.predicted[new] != y[new], fit.uncertainties[new], strict=True))
-    codes = np.where(np.isin(np.arange(y.size), rows), y, NONE)
-    test = np.random.default_rng([seed, 2]).permutation(rest)
-    parts = seed, test, fit.predicted, fit.uncertainties
-    attempt = Attempt(1 - LEVEL, limit, proof.n_test, *parts)
-    codes[test[: proof.n_test]] = y[test[: proof.n_test]]
-    kept = attempt.accepted_rows(codes) & (proof.n_test > 0)
-    return int(np.sum(~kept)), proof.n_test, np.where(kept, fit.predicted, y)
-
-
 def cost(n_repeats: int, model: str) -> None:
     """Run what is missing, and write it after each pool."""
     results = {result.key: result for result in read_results(RESULTS, Result)}
@@ -207,19 +181,12 @@ def cost(n_repeats: int, model: str) -> None:
             fits, learner = Fits(), _model(data, model, repeat)
             for key in keys:
                 start = time.perf_counter()
-                if key.method == "random":
-                    found = run_random(X, y, learner, key.max_error, repeat, fits)
-                    n_by_hand, n_test, labels = found
-                    n_attempts = int(n_test > 0)
-                else:
-                    n_attempts = METHODS[key.method]
-                    loop, labels = run_loop(X, y, learner, key.max_error, repeat, n_attempts, fits)
-                    status = loop.status()
-                    n_by_hand, n_test = status.n_labeled, status.n_test
-                    n_attempts = loop.n_attempts
+                found = run_loop(X, y, learner, key.max_error, repeat, key.method, fits)
+                loop, labels = found
+                n_by_hand, n_test = loop.status().n_labeled, loop.status().n_test
                 error = float(np.mean(labels != y))
                 seconds = round(time.perf_counter() - start, 2)
-                measured = y.size, n_by_hand, n_test, n_attempts, error, seconds
+                measured = y.size, n_by_hand, n_test, loop.n_attempts, error, seconds
                 results[key] = Result(*key, *measured)
                 print(*key, *measured, flush=True)
             write_results(RESULTS, results.values(), Result)
@@ -255,7 +222,7 @@ def _validity_run(run: int, method: str) -> ValidityRun:
     else:
         noisy = np.where(rng.random(600) < 0.02, 1 - y, y)
         given = y if method == "loop" else noisy
-        loop, labels = run_loop(X, given, GaussianNB(), max_error, run, 2, Fits())
+        loop, labels = run_loop(X, given, GaussianNB(), max_error, run, "rounds", Fits())
         n_by_hand = loop.status().n_labeled
     return ValidityRun(run, method, max_error, float(np.mean(labels != y)), n_by_hand)
 

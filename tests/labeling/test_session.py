@@ -21,10 +21,12 @@ def state(loop):
     """Return all that a loop knows, but the model and rows that are shown."""
     attempts = [
         (a.level, a.limit, a.n_test, a.order.tolist(), a.predicted.tolist(), list(a.uncertainties))
-        for a in loop._attempts
+        for a in loop._state.attempts
     ]
-    marks = {row: loop._marks.of(row) for row in range(loop.n_rows) if loop._marks.of(row)}
-    return loop.phase, loop._codes.tolist(), marks, attempts, loop._again
+    marks = {
+        row: loop._state.marks.of(row) for row in range(loop.n_rows) if loop._state.marks.of(row)
+    }
+    return loop.phase, loop._codes.tolist(), marks, attempts, loop._state.again
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def resume(path):
 def test_a_resumed_loop_is_where_it_was(path, until):
     loop = run(make_loop(X, session=path), Y, until=until)
     if until == "choose":
-        loop.undo(int(loop._start[3]))
+        loop.undo(int(loop._state.start_order[3]))
     loop.tell(5, "yes", annotator="ann", notes=None)
     loop.tell(5, "no", annotator="bob")
     expected, labels = state(loop), loop.result().labels
@@ -60,15 +62,15 @@ def test_interrupted_runs_prove_the_same_rows(path):
         loop.tell(rows, Y[rows])
         loop.close()
         loop = resume(path)
-    first = loop._attempts[0]
-    assert np.array_equal(first.order, whole._attempts[0].order)
-    assert np.array_equal(first.predicted, whole._attempts[0].predicted)
+    first = loop._state.attempts[0]
+    assert np.array_equal(first.order, whole._state.attempts[0].order)
+    assert np.array_equal(first.predicted, whole._state.attempts[0].predicted)
     assert loop.result().error_upper <= 0.05
 
 
 def test_read_session_tells_which_labels_were_drawn_to_test(path):
     loop = run(make_loop(X, session=path, target="answer"), Y, until="review")
-    test_rows = loop._attempts[-1].order[: loop._attempts[-1].n_test]
+    test_rows = loop._state.attempts[-1].order[: loop._state.attempts[-1].n_test]
     loop.tell(loop.ask(3), ["yes", "no", None])
     loop.undo(int(test_rows[2]))
     loop.tell(int(test_rows[0]), "yes", annotator="ann")
@@ -77,7 +79,7 @@ def test_read_session_tells_which_labels_were_drawn_to_test(path):
     assert np.array_equal(session.rows, np.flatnonzero(loop._codes != NONE))
     assert np.array_equal(session.rows[session.tests], np.sort(np.delete(test_rows, 2)))
     assert np.array_equal(session.sample.rows, test_rows)
-    assert np.array_equal(session.sample.pool, loop._attempts[-1].pool)
+    assert np.array_equal(session.sample.pool, loop._state.attempts[-1].pool)
     session.sample.check(X)
     is_class = loop._codes[session.rows] >= 0
     expected = loop.result().labels[session.rows[is_class]]
@@ -164,12 +166,13 @@ def set_in(kind, **values):
 @pytest.mark.parametrize(
     "change",
     [
-        set_in("session", version=2),
+        set_in("session", version=1),
         set_in("session", rows=799),
         set_in("session", digest="0" * 16),
         set_in("session", classes=["no"]),
         set_in("session", confidence_level=0.5),  # the levels of attempts are others then
         set_in("session", confidence_level="x"),
+        set_in("session", levels=[0.05, 0.05]),
         set_in("session", seed=7),
         set_in("session", known=[[900], ["no"]]),
         set_in("label", row=800),
@@ -267,7 +270,7 @@ def test_a_full_disk_loses_nothing_and_takes_nothing(path, monkeypatch):
     assert state(loop) == before
     loop.tell([1, 2], ["yes", "no"])
     loop.close()
-    assert resume(path).status().n_labeled == 52
+    assert resume(path).status().n_labeled == 32
 
 
 def test_a_label_is_on_disk_when_tell_returns(path):

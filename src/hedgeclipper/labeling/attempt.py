@@ -15,7 +15,7 @@ from hedgeclipper.bounds.whole_file import (
     order_by_uncertainty,
 )
 from hedgeclipper.labeling.marks import NONE
-from hedgeclipper.labeling.stopping import ErrorCurve, Proof, rows_kept
+from hedgeclipper.labeling.policy import ErrorCurve, Proof, rows_kept
 
 # each attempt draws by a stream of its own
 ATTEMPT_STREAM = 0x10AB
@@ -112,9 +112,9 @@ class Attempt:
         ranks = np.empty(self.pool.size, np.int64)
         ranks[self.by_uncertainty] = np.arange(self.pool.size)
         found = np.sort(ranks[np.searchsorted(self.pool, rows[wrong])])
-        sums = np.cumsum(curve(self.uncertainties[self.pool][self.by_uncertainty]))
+        ordered = self.uncertainties[self.pool][self.by_uncertainty]
         allowed = allowed_errors(self.pool.size, self.n_test, self.limit, self.level)
         n_more = self.n_test - rows.size
-        n_kept = rows_kept(sums, allowed, n_more, found)
+        n_kept = rows_kept(np.cumsum(curve(ordered).mean(axis=0)), allowed, n_more, found)
         left = (self.pool.size - n_kept) * (1.0 - self.n_test / self.pool.size)
         return Proof(n_more, round(left))

@@ -1,12 +1,13 @@
 """LabelingLoop: asks for labels, learns from them, and stops when the file is proved.
 
 The loop begins with random rows, then chooses those of which the model is least certain, and when
-that no longer pays (`stopping`), it makes an attempt to prove (`attempt`): predictions are frozen,
-and random ones of the rows that are left test them. What the test does not accept is reviewed, and
-these labels train the model for another attempt, if that pays.
+that no longer pays (`policy`), it makes an attempt to prove (`attempt`): predictions are frozen,
+and random ones of the rows that are left test them. What the test does not accept is reviewed.
+These labels train the model for a second attempt, which has a small part of the level in reserve
+and is made only if it saves at least half of what is left.
 
-All state is made of events: the lines of the session file. `_apply` is the only method that changes
-it, for new events and for those of a file that is resumed.
+All that counts is made of events, the lines of the session file (`state`). A loop adds what need
+not survive: the last fit, which rows are open, and estimates.
 """
 
 from __future__ import annotations
@@ -20,12 +21,19 @@ import numpy as np
 from hedgeclipper.bounds.auto_labels import check_max_error
 from hedgeclipper.bounds.finishing import FileClaim, Plan
 from hedgeclipper.bounds.sample import draw_sample
-from hedgeclipper.bounds.whole_file import AttemptSchedule, error_limit
-from hedgeclipper.io.frames import as_frame, as_plain_array, is_frame, is_missing, missing_labels
+from hedgeclipper.bounds.whole_file import error_limit
+from hedgeclipper.io.frames import as_frame, as_plain_array, is_frame, missing_labels
 from hedgeclipper.labeling.attempt import Attempt, attempt_seed, draw_order
-from hedgeclipper.labeling.choosing import choose_rows
 from hedgeclipper.labeling.fitting import FitJob, FitResult, default_model
-from hedgeclipper.labeling.marks import DISPUTED, NONE, REASONS, SKIPPED, Mark, Marks
+from hedgeclipper.labeling.marks import DISPUTED, NONE, SKIPPED
+from hedgeclipper.labeling.policy import (
+    ErrorCurve,
+    Proof,
+    choose_rows,
+    expected_proof,
+    fit_error_curve,
+    is_time_to_prove,
+)
 from hedgeclipper.labeling.progress import LabelingResult, LabelingStatus
 from hedgeclipper.labeling.session import (
     VERSION,
@@ -34,27 +42,27 @@ from hedgeclipper.labeling.session import (
     check_start,
     digest_arrays,
     read_arrays,
+    replay,
     write_arrays,
 )
-from hedgeclipper.labeling.stopping import (
-    ErrorCurve,
-    Proof,
-    expected_proof,
-    fit_error_curve,
-    is_time_to_prove,
-)
+from hedgeclipper.labeling.state import SessionState, check_classes
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.matrix import Votes
 
 # random rows to begin with, and how many of them are for the first fit: the others test it
-N_START, N_FIRST_FIT = 50, 20
-N_ATTEMPTS = 2
+N_START, N_FIRST_FIT = 30, 20
+# parts of the level for the first attempt and for one in reserve, which must save this share
+LEVEL_SHARES, RESERVE_SAVES = (0.95, 0.05), 0.5
 # a fit is due after so many new labels, or this share of those of the last fit
 LEAST_NEW, NEW_SHARE = 10, 0.1
 # labels that show how far uncertainties are right: the last ones, since the model learns
-N_RECENT = 300
-CHOOSE_STREAM = 0xC405
+N_RECENT = 120
+# where there are several people, one label in so many is for a row that another one has labeled
+SECOND_EVERY = 10
+CHOOSE_STREAM, SECOND_STREAM = 0xC405, 0x5EC0
 PLAN_ERRORS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
+# curves for the interval of the error, and rows that stand for all
+N_CURVES, N_SHOWN = 100, 1000
 
 
 class LabelingLoop:
@@ -118,23 +126,22 @@ class LabelingLoop:
                 f"Got {random_state!r}."
             )
         X, n_rows, digest = _check_rows(X, model)
-        names = _check_classes(classes)
-        known = _known_labels(y, n_rows)
+        delta = 1.0 - float(confidence_level)
         start = {
             "event": "session",
             "version": VERSION,
             "rows": n_rows,
             "digest": digest,
             "target": str(target),
-            "classes": names.tolist(),
+            "classes": check_classes(classes).tolist(),
             "max_error": check_max_error(max_error),
             "confidence_level": float(confidence_level),
-            "attempts": N_ATTEMPTS,
+            "levels": [share * delta for share in LEVEL_SHARES],
             "seed": int(random_state),
-            "known": known,
+            "known": _known_labels(y, n_rows),
         }
-        self._set_up(X, model, start)
         self._file: SessionFile | None = None
+        self._set_up(X, model, SessionState(start, self._load_arrays))
         if session is not None:
             self._file = SessionFile.create(session)
             self._file.append([start])
@@ -160,59 +167,37 @@ class LabelingLoop:
         loop = cls.__new__(cls)
         file, events, note = SessionFile.open(path)
         try:
-            start = events[0]
-            check_start(path, start)
+            check_start(path, events[0])
             X, n_rows, digest = _check_rows(X, model)
-            if (n_rows, digest) != (start.get("rows"), start.get("digest")):
+            if (n_rows, digest) != (events[0].get("rows"), events[0].get("digest")):
                 raise SessionError(
                     f"The rows are not those that the session {path} began with, or their order "
                     f"has changed: got {n_rows:,} rows with digest {digest}, and the session has "
-                    f"{start.get('rows')} with digest {start.get('digest')}."
+                    f"{events[0].get('rows')} with digest {events[0].get('digest')}."
                 )
-            try:
-                loop._set_up(X, model, start)
-                loop._file = file
-                for event in events[1:]:
-                    loop._apply(event)
-            except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-                if isinstance(error, SessionError):
-                    raise
-                raise SessionError(
-                    f"A line of {path} cannot be followed ({error!r}). The file is damaged, or "
-                    "was changed."
-                ) from error
+            loop._file = file
+            loop._set_up(X, model, replay(path, events, loop._load_arrays))
         except BaseException:
             file.close()
             raise
         loop.note = note
         return loop
 
-    def _set_up(self, X: Any, model: Any, start: dict[str, Any]) -> None:
-        """Set what the first line of a session holds."""
+    def _set_up(self, X: Any, model: Any, state: SessionState) -> None:
         self.note = ""
-        self._X, self.n_rows, self._seed = X, int(start["rows"]), int(start["seed"])
-        self.classes = _check_classes(start["classes"])
-        self.max_error = float(start["max_error"])
-        self.confidence_level = float(start["confidence_level"])
-        self._schedule = AttemptSchedule(1.0 - self.confidence_level, start["attempts"])
-        self._limit = error_limit(self.max_error, self.n_rows)
-        self._model = default_model(self._seed) if model is None else model
-        self._codes_of = {name: code for code, name in enumerate(self.classes.tolist())}
-        self._marks = Marks(self.n_rows)
-        for row, label in zip(*start["known"], strict=True):
-            self._marks.add(self._row(row), Mark(self._code(label), "known"))
-        self._start = draw_order(self._codes, attempt_seed(self._seed, 0))
-        self._attempts: list[Attempt] = []
+        self._X, self._state = X, state
+        self.n_rows, self.classes = state.n_rows, state.classes
+        self.max_error, self.confidence_level = state.max_error, state.confidence_level
+        self._model = default_model(state.seed) if model is None else model
         self._fit: FitResult | None = None
         self._open: dict[int, str] = {}
-        self._again: list[int] = []
         self._n_asked = 0
         self._cache: dict[str, Any] = {}
         self._proofs: dict[int, Proof] = {}  # by limit, since the last fit
 
     # what people do
 
-    def ask(self, n: int = 1, *, refit: bool = True) -> np.ndarray:
+    def ask(self, n: int = 1, *, refit: bool = True, annotator: str = "") -> np.ndarray:
         """Return the next rows to label; none if the file is finished.
 
         Parameters
@@ -221,6 +206,9 @@ class LabelingLoop:
             How many rows at most. Fewer are returned where another step comes next.
         refit : bool, default=True
             Fit the model first if that is due. False never fits: see `fit_job`.
+        annotator : str, default=""
+            Who asks. One row in ten is then one that somebody else has labeled, if there are any,
+            to see whether people agree.
 
         Returns
         -------
@@ -234,8 +222,9 @@ class LabelingLoop:
             self.receive(job.run())
         if self.phase in ("choose", "review") and self._is_time_to_prove():
             self._begin_attempt()
-        rows = self._next_rows(n) or self._open_rows()[:n]
-        return np.array(rows, dtype=np.int64)
+        second = self._second_row(annotator) if annotator else []
+        rows = second + self._next_rows(n - len(second)) if n > len(second) else second
+        return np.array(rows or self._open_rows()[:n], dtype=np.int64)
 
     def tell(
         self, rows: Any, labels: Any, annotator: str = "", notes: Sequence[str] | None = None
@@ -262,9 +251,9 @@ class LabelingLoop:
                 f"There must be one label and one note for each row. Got {len(given)} rows, "
                 f"{len(values)} labels and {len(texts)} notes."
             )
-        events, source = [], self._attempt or self._fit
+        events, source = [], self._state.running or self._fit
         for row, value, text in zip(given, values, texts, strict=True):
-            number, code = self._row(row), self._code(value)
+            number, code = self._state.row(row), self._state.code(value)
             event = {
                 "event": "label",
                 "row": number,
@@ -282,30 +271,46 @@ class LabelingLoop:
 
     def undo(self, row: int) -> None:
         """Take back the last label of a row, which is then asked again next."""
-        number = self._row(row)
-        if not self._marks.of(number) or self._marks.of(number)[-1].reason == "known":
+        number = self._state.row(row)
+        marks = self._state.marks.of(number)
+        if not marks or marks[-1].reason == "known":
             raise ValueError(f"Row {number} has no label that could be taken back.")
         self._record([{"event": "undo", "row": number}])
 
     def reason(self, row: int) -> str:
-        """Return why a row was asked: "start", "chosen", "test" or "review"."""
-        number = self._row(row)
-        if number in self._open:
-            return self._open[number]
-        marks = self._marks.of(number)
-        found = marks[-1].reason if marks else self._why(number)
-        return "review" if found == "settle" else found
+        """Return why a row was asked: "start", "chosen", "test", "review", "second", "settle"."""
+        number = self._state.row(row)
+        marks = self._state.marks.of(number)
+        if number in self._open or not marks:
+            return self._why(number)
+        return marks[-1].reason
+
+    def close(self) -> None:
+        """Release the session file."""
+        if self._file is not None:
+            self._file.close()
+
+    def _record(self, events: list[dict[str, Any]]) -> None:
+        """Write events, then apply them."""
+        if self._file is not None:
+            self._file.append(events)
+        for event in events:
+            self._state.apply(event)
+            self._open.pop(event.get("row", NONE), None)
+        self._cache.clear()
+        self._proofs.pop(self._state.limit, None)  # those of other limits are for a curve alone
 
     # fits
 
     def fit_job(self) -> FitJob | None:
         """Return the fit that is due, which may run in another process; None if none is."""
-        rows = np.flatnonzero(self._codes >= 0)
+        rows, phase = np.flatnonzero(self._codes >= 0), self.phase
         if self._fit is None:
-            is_due = rows.size >= N_FIRST_FIT or self.phase != "start"
+            is_due = rows.size >= N_FIRST_FIT or phase != "start"
         else:
-            is_due = rows.size - self._fit.n_labels >= self._n_between_fits()
-        if not is_due or self._level is None or self.phase in ("prove", "finished"):
+            n_between = max(LEAST_NEW, int(NEW_SHARE * self._fit.n_labels))
+            is_due = rows.size - self._fit.n_labels >= n_between
+        if not is_due or self._state.level is None or phase in ("prove", "finished"):
             return None
         return FitJob(self._X, self.n_rows, rows, self._codes[rows], self.classes, self._model)
 
@@ -317,56 +322,58 @@ class LabelingLoop:
                 f"shape {result.predicted.shape}."
             )
         is_stale = self._fit is not None and result.n_labels < self._fit.n_labels
-        if self._attempt is None and not is_stale:
+        if self._state.running is None and not is_stale:
             self._fit = result
             self._cache.clear()
             self._proofs.clear()
 
-    def _n_between_fits(self) -> int:
-        last = 0 if self._fit is None else self._fit.n_labels
-        if self.phase == "start":
-            return N_START
-        return max(LEAST_NEW, int(NEW_SHARE * last))
+    def prediction(self, row: int) -> tuple[Any, float] | None:
+        """Return what the last fit predicts for a row, with its probability; None without one."""
+        if self._fit is None:
+            return None
+        number = self._state.row(row)
+        name = self.classes[self._fit.predicted[number]].item()
+        return name, 1.0 - float(self._fit.uncertainties[number])
 
     # what is known
 
     @property
     def phase(self) -> str:
         """What labels are asked for now."""
-        if self._attempt is not None:
+        codes = self._codes
+        if self._state.running is not None:
             return "prove"
         if not self._needs_review().any():
             return "finished"
-        if self._best() is not None:
+        if self._best() is not None or not np.any(codes == NONE):
             return "review"
-        if np.sum(self._codes >= 0) < N_START and np.any(self._codes == NONE):
+        if np.sum(codes >= 0) < N_START:
             return "start"
-        is_open = self._level is not None and bool(np.any(self._codes == NONE))
-        return "choose" if is_open else "review"
+        return "review" if self._state.level is None else "choose"
 
     @property
     def n_attempts(self) -> int:
         """Number of attempts to prove so far."""
-        return len(self._attempts)
+        return len(self._state.attempts)
 
     def status(self) -> LabelingStatus:
         """Return where the loop stands, in numbers and words."""
-        codes, needs_review = self._codes, self._needs_review()
-        best, last = self._best(), self._attempts[-1] if self._attempts else None
-        both, agreed = self._marks.agreement()
+        codes, needs_review, running = self._codes, self._needs_review(), self._state.running
+        best, attempts = self._best(), self._state.attempts
+        both, agreed = self._state.marks.agreement()
         estimate, interval = self._estimated_error()
         n_left, more = int(needs_review.sum()), None
-        if self._attempt is not None:
-            more = self._attempt.expected(codes, self._curve()).cost
-        elif best is not None or self._level is None:
+        if running is not None:
+            more = running.expected(codes, self._curve()).cost
+        elif best is not None or self._state.level is None:
             more = n_left
         elif self._fit is not None:
-            more = self._expected_proof(self._limit).cost
+            more = self._expected_proof(self._state.limit).cost
         return LabelingStatus(
             phase=self.phase,
             n_rows=self.n_rows,
             n_labeled=int(np.sum(codes >= 0)),
-            n_test=0 if last is None else last.tested(codes)[0].size,
+            n_test=attempts[-1].tested(codes)[0].size if attempts else 0,
             n_skipped=int(np.sum(codes == SKIPPED)),
             estimated_error=estimate,
             interval=interval,
@@ -375,6 +382,7 @@ class LabelingLoop:
             n_left_to_review=n_left,
             n_more_labels=more,
             plan=self._plan(),
+            n_second=both,
             agreement=agreed / both if both else None,
             max_error=self.max_error,
             confidence_level=self.confidence_level,
@@ -382,10 +390,9 @@ class LabelingLoop:
 
     def result(self) -> LabelingResult:
         """Return labels of all rows, which of them need review, and what is proved."""
-        codes, best, needs_review = self._codes, self._best(), self._needs_review()
+        codes, needs_review = self._codes, self._needs_review()
         predicted, uncertainties = np.full(self.n_rows, NONE), np.zeros(self.n_rows)
-        source = best or self._fit
-        if source is not None:
+        if (source := self._best() or self._fit) is not None:
             predicted, uncertainties = source.predicted, source.uncertainties
         final = np.where(codes >= 0, codes, predicted)
         labels = np.full(self.n_rows, None, object)
@@ -397,6 +404,7 @@ class LabelingLoop:
             needs_review,
             order[needs_review[order]],
             self._claim(),
+            self._state.marks.notes(),
         )
 
     def _claim(self) -> FileClaim:
@@ -409,114 +417,17 @@ class LabelingLoop:
             self.n_rows, n_automatic, left, self.max_error, level, "guarantee", is_recorded=True
         )
 
-    def prediction(self, row: int) -> tuple[Any, float] | None:
-        """Return what the last fit predicts for a row, with its probability; None without one."""
-        if self._fit is None:
-            return None
-        number = self._row(row)
-        name = self.classes[self._fit.predicted[number]].item()
-        return name, 1.0 - float(self._fit.uncertainties[number])
-
-    def close(self) -> None:
-        """Release the session file."""
-        if self._file is not None:
-            self._file.close()
-
-    # events
-
-    def _record(self, events: list[dict[str, Any]]) -> None:
-        """Write events, then apply them."""
-        if self._file is not None:
-            self._file.append(events)
-        for event in events:
-            self._apply(event)
-
-    def _apply(self, event: Mapping[str, Any]) -> None:
-        {
-            "label": self._apply_label,
-            "undo": self._apply_undo,
-            "attempt": self._apply_attempt,
-        }[event["event"]](event)
-        self._cache.clear()
-        self._proofs.pop(self._limit, None)  # those of other limits are for a curve alone
-
-    def _apply_label(self, event: Mapping[str, Any]) -> None:
-        row, reason = self._row(event["row"]), event["reason"]
-        if reason not in REASONS[1:]:
-            raise SessionError(f"Row {row} has the unknown reason {reason!r}.")
-        predicted, uncertainty = event.get("predicted"), event.get("uncertainty")
-        if uncertainty is not None and not 0.0 <= uncertainty <= 1.0:
-            raise SessionError(f"Row {row} has the uncertainty {uncertainty!r}.")
-        mark = Mark(
-            self._code(event["label"]),
-            reason,
-            str(event["annotator"]),
-            str(event.get("note", "")),
-            None if predicted is None else self._code(predicted),
-            uncertainty,
-        )
-        self._marks.add(row, mark)
-        self._open.pop(row, None)
-        if row in self._again:
-            self._again.remove(row)
-
-    def _apply_undo(self, event: Mapping[str, Any]) -> None:
-        row = self._row(event["row"])
-        self._marks.undo(row)
-        self._open.pop(row, None)
-        self._again = [row, *(one for one in self._again if one != row)]
-
-    def _apply_attempt(self, event: Mapping[str, Any]) -> None:
-        number, level, n_test = (event[name] for name in ("attempt", "level", "tests"))
-        seed = attempt_seed(self._seed, number)
-        if self._attempt is not None or number != len(self._attempts) + 1:
-            raise SessionError(f"Attempt {number} is not the next one.")
-        if level != self._level or event["seed"] != seed:
-            raise SessionError(f"Attempt {number} has another level or seed than was fixed before.")
-        arrays = event.get("arrays")
-        if arrays is None:
-            assert self._file is not None
-            arrays = read_arrays(self._file.arrays_path(number), event["digest"])
-        order, predicted = arrays["order"], arrays["predicted"]
-        if not np.array_equal(order, draw_order(self._codes, seed)):
-            raise SessionError(f"The test rows of attempt {number} are not those that were drawn.")
-        uncertainties = arrays["uncertainties"]
-        if predicted.shape != (self.n_rows,) or uncertainties.shape != (self.n_rows,):
-            raise SessionError(f"Attempt {number} does not have a prediction for each row.")
-        is_class = (predicted >= 0) & (predicted < self.classes.size)
-        if not is_class.all() or not np.isfinite(uncertainties).all():
-            raise SessionError(f"Attempt {number} has predictions that are none.")
-        if not isinstance(n_test, int) or not 0 < n_test <= order.size:
-            raise SessionError(f"Attempt {number} cannot have {n_test!r} test rows.")
-        predicted = predicted.astype(np.int64)
-        self._proofs.clear()
-        self._attempts.append(
-            Attempt(level, self._limit, n_test, seed, order, predicted, uncertainties)
-        )
-
-    # steps
-
     @property
     def _codes(self) -> np.ndarray:
-        return self._marks.codes
-
-    @property
-    def _attempt(self) -> Attempt | None:
-        """The last attempt, if test labels are missing."""
-        last = self._attempts[-1] if self._attempts else None
-        return last if last is not None and last.untested(self._codes).size else None
-
-    @property
-    def _level(self) -> float | None:
-        """The level of the next attempt; None if there is none."""
-        return self._schedule.level(len(self._attempts) + 1)
+        return self._state.codes
 
     def _best(self) -> Attempt | None:
         """Return the attempt that leaves the fewest rows to review, if any has proved something."""
         if "best" not in self._cache:
-            sizes = [int(one.accepted_rows(self._codes).sum()) for one in self._attempts]
+            attempts = self._state.attempts
+            sizes = [int(one.accepted_rows(self._codes).sum()) for one in attempts]
             most = max(sizes, default=0)
-            self._cache["best"] = self._attempts[sizes.index(most)] if most else None
+            self._cache["best"] = attempts[sizes.index(most)] if most else None
         return self._cache["best"]
 
     def _needs_review(self) -> np.ndarray:
@@ -526,17 +437,25 @@ class LabelingLoop:
             self._cache["needs_review"] = rest & ~np.asarray(accepted)
         return self._cache["needs_review"]
 
+    # steps
+
+    @property
+    def _way(self) -> str:
+        """How rows to learn from are found: gold labels that are chosen would mislead votes."""
+        return "random" if isinstance(self._model, VoteAggregator) else "chosen"
+
     def _is_time_to_prove(self) -> bool:
-        if self._fit is None or self._level is None:
+        if self._fit is None or self._state.level is None:
             return False
-        proof = self._expected_proof(self._limit)
-        pays = proof.cost < int(self._needs_review().sum())
-        return pays and is_time_to_prove(proof, int(np.sum(self._codes >= 0)))
+        proof, n_left = self._expected_proof(self._state.limit), int(self._needs_review().sum())
+        most = RESERVE_SAVES * n_left if self._state.attempts else n_left
+        n_labels = int(np.sum(self._codes >= 0))
+        return proof.cost < most and is_time_to_prove(proof, n_labels, way=self._way)
 
     def _begin_attempt(self) -> None:
         assert self._fit is not None
-        number = len(self._attempts) + 1
-        seed, fit = attempt_seed(self._seed, number), self._fit
+        number, state, fit = len(self._state.attempts) + 1, self._state, self._fit
+        seed = attempt_seed(state.seed, number)
         arrays = {
             "order": draw_order(self._codes, seed),
             "predicted": fit.predicted.astype(np.int32),
@@ -545,64 +464,78 @@ class LabelingLoop:
         event = {
             "event": "attempt",
             "attempt": number,
-            "level": self._level,
+            "level": state.level,
             "seed": seed,
-            "tests": min(self._expected_proof(self._limit).n_test, arrays["order"].size),
+            "tests": min(self._expected_proof(state.limit).n_test, arrays["order"].size),
             "digest": digest_arrays(arrays),
         }
         if self._file is not None:
             write_arrays(self._file.arrays_path(number), arrays)
             self._file.append([event])
-        self._apply({**event, "arrays": arrays})
+        state.apply({**event, "arrays": arrays})
+        self._cache.clear()
+        self._proofs.clear()
+
+    def _load_arrays(self, number: int, digest: str) -> Mapping[str, np.ndarray]:
+        assert self._file is not None
+        return read_arrays(self._file.arrays_path(number), digest)
 
     def _next_rows(self, n: int) -> list[int]:
         """Return rows to ask next, and remember why."""
-        phase, codes = self.phase, self._codes
+        phase, codes, running = self.phase, self._codes, self._state.running
         disputed = np.flatnonzero(codes == DISPUTED).tolist()
-        rows = self._fresh([*self._again, *disputed], n)
-        for row in rows:
-            self._open[row] = "review" if codes[row] == DISPUTED else self._why(row)
-        attempt = self._attempt
+        rows = self._fresh([*self._state.again, *disputed])[:n]
+        self._open |= {row: self._why(row) for row in rows}
+        reason = "review"
         if phase == "start":
             n_start = N_START - int(np.sum(codes >= 0)) - len(self._open)
-            more, reason = self._unmarked(self._start), "start"
-            more = more[: max(n_start, 0)]
-        elif attempt is not None:
-            more, reason = self._unmarked(attempt.untested(codes)), "test"
+            more, reason = self._unmarked(self._state.start_order)[: max(n_start, 0)], "start"
+        elif running is not None:
+            more, reason = self._unmarked(running.untested(codes)), "test"
         elif phase == "choose":
-            is_free, reason = codes == NONE, "chosen"
-            is_free[list(self._open)] = False
-            sequence = np.random.SeedSequence(
-                self._seed, spawn_key=(CHOOSE_STREAM, int(np.sum(codes != NONE)), self._n_asked)
-            )
-            rng, self._n_asked = np.random.default_rng(sequence), self._n_asked + 1
-            known = self._fit.uncertainties if self._fit is not None else np.zeros(self.n_rows)
-            more = choose_rows(np.flatnonzero(is_free), known, n, rng).tolist()
+            free = np.array(self._unmarked(np.arange(self.n_rows)), np.int64)
+            rng, self._n_asked = self._rng(CHOOSE_STREAM, self._n_asked), self._n_asked + 1
+            is_known = self._fit is not None and self._way == "chosen"
+            known = self._fit.uncertainties if self._fit is not None and is_known else None
+            more, reason = choose_rows(free, known, n, rng).tolist(), "chosen"
         else:
-            more, reason = self._review_rows(), "review"
-        for row in self._fresh(more, n - len(rows)):
+            more = self._fresh(self._review_rows())
+        for row in more[: n - len(rows)]:
             self._open[row] = reason
             rows.append(row)
         return rows
 
-    def _unmarked(self, rows: Any) -> list[int]:
+    def _second_row(self, annotator: str) -> list[int]:
+        """Return a row that another person has labeled, if it is time for one."""
+        marks = self._state.marks
+        if "second" in self._open.values() or (marks.n_by(annotator) + 1) % SECOND_EVERY:
+            return []
+        rows = self._fresh(marks.labeled_by_another(annotator).tolist())
+        if not rows:
+            return []
+        row = rows[int(self._rng(SECOND_STREAM, 0).integers(len(rows)))]
+        self._open[row] = "second"
+        return [row]
+
+    def _rng(self, stream: int, number: int) -> np.random.Generator:
+        key = stream, int(np.sum(self._codes != NONE)), number
+        return np.random.default_rng(np.random.SeedSequence(self._state.seed, spawn_key=key))
+
+    def _unmarked(self, rows: np.ndarray) -> list[int]:
         """Return those of the rows that nobody has marked and that are not open."""
-        numbers = np.asarray(rows, np.int64)
-        free = numbers[self._codes[numbers] == NONE].tolist()
-        return [row for row in free if row not in self._open]
+        return self._fresh(rows[self._codes[rows] == NONE].tolist())
+
+    def _fresh(self, rows: Sequence[int]) -> list[int]:
+        return [row for row in dict.fromkeys(rows) if row not in self._open]
 
     def _open_rows(self) -> list[int]:
         return [] if self.phase == "finished" else list(self._open)
 
-    def _fresh(self, rows: Sequence[int], n: int) -> list[int]:
-        return [row for row in dict.fromkeys(rows) if row not in self._open][:n]
-
     def _review_rows(self) -> list[int]:
         """Return rows to review: undecided ones last, and those only once more."""
-        order = self.result().review_order
-        skips = [sum(m.code == SKIPPED for m in self._marks.of(row)) for row in order.tolist()]
-        rows = [(n, int(row)) for n, row in zip(skips, order, strict=True) if n < 2]
-        return [row for n, row in sorted(rows, key=lambda pair: pair[0])]
+        marks, rows = self._state.marks, self.result().review_order.tolist()
+        skips = {row: sum(mark.code == SKIPPED for mark in marks.of(row)) for row in rows}
+        return sorted((row for row in rows if skips[row] < 2), key=skips.__getitem__)
 
     def _why(self, row: int) -> str:
         """Return why a row is labeled now."""
@@ -610,20 +543,24 @@ class LabelingLoop:
             return "settle"
         if row in self._open:
             return self._open[row]
-        phase, attempt = self.phase, self._attempt
-        if attempt is not None:
-            return "test" if np.any(attempt.pool == row) else "review"
-        return {"choose": "chosen", "start": "start"}.get(phase, "review")
+        if (running := self._state.running) is not None:
+            return "test" if np.any(running.pool == row) else "review"
+        return {"choose": "chosen", "start": "start"}.get(self.phase, "review")
 
     # estimates
 
     def _curve(self) -> ErrorCurve:
         """Return how often predictions are wrong, by the labels given after them."""
         if "curve" not in self._cache:
-            own = [m for _, m in self._marks.last() if m.uncertainty is not None and m.code >= 0]
-            recent = own[-N_RECENT:]
-            wrong = [m.code != m.predicted for m in recent]
-            self._cache["curve"] = fit_error_curve(wrong, [m.uncertainty for m in recent])
+            own = [
+                mark
+                for marks in self._state.marks.all()
+                for mark in marks[:1]  # the model has learned from the first one
+                if mark.uncertainty is not None and mark.code >= 0
+            ][-N_RECENT:]
+            wrong = [mark.code != mark.predicted for mark in own]
+            curve = fit_error_curve(wrong, [mark.uncertainty for mark in own], way=self._way)
+            self._cache["curve"] = curve
         return self._cache["curve"]
 
     def _expected_proof(self, limit: int) -> Proof:
@@ -631,11 +568,11 @@ class LabelingLoop:
         assert self._fit is not None
         left = np.flatnonzero(self._codes == NONE)
         n_undecided = int(np.sum(self._codes < NONE))
-        if self._level is None:
+        if self._state.level is None:
             return Proof(0, left.size + n_undecided)
         if limit not in self._proofs:
-            errors, spread = self._curve()(self._fit.uncertainties[left]), self._curve().spread()
-            proof = expected_proof(np.sort(errors), limit=limit, delta=self._level, spread=spread)
+            errors = self._curve()(np.sort(self._fit.uncertainties[left]))
+            proof = expected_proof(errors, limit=limit, delta=self._state.level)
             self._proofs[limit] = Proof(proof.n_test, proof.n_review + n_undecided)
         return self._proofs[limit]
 
@@ -649,30 +586,16 @@ class LabelingLoop:
         return Plan(errors, by_hand, {}, n_left, self.n_rows, self.confidence_level)
 
     def _estimated_error(self) -> tuple[float | None, tuple[float, float] | None]:
-        source = self._attempts[-1] if self._attempts else self._fit
+        source = self._state.attempts[-1] if self._state.attempts else self._fit
         if source is None:
             return None, None
-        curve, rest = self._curve(), source.uncertainties[self._codes < 0]
-        estimate = float(curve(rest).sum()) / self.n_rows
-        low, high = np.minimum(curve.spread((0.05, 0.95)) * estimate, 1.0).tolist()
-        return estimate, (low, high)
-
-    def _row(self, row: Any) -> int:
-        is_number = isinstance(row, int | np.integer) and not isinstance(row, bool)
-        if not is_number or not 0 <= row < self.n_rows:
-            raise ValueError(f"A row must be a number from 0 to {self.n_rows - 1}. Got {row!r}.")
-        return int(row)
-
-    def _code(self, label: Any) -> int:
-        """Return the number of a class; that of skipped rows for a missing label."""
-        if is_missing(label):
-            return SKIPPED
-        value = label.item() if isinstance(label, np.generic) else label
-        if value not in self._codes_of:
-            raise ValueError(
-                f"A label must be one of {self.classes.tolist()}, or None. Got {value!r}."
-            )
-        return self._codes_of[value]
+        rest = np.sort(source.uncertainties[self._codes < 0])
+        shown = rest[np.linspace(0, rest.size - 1, min(rest.size, N_SHOWN)).astype(int)]
+        points = np.random.default_rng(0).normal(size=(N_CURVES, 2))
+        rates = self._curve()(shown, points).mean(axis=1) if rest.size else np.zeros(N_CURVES)
+        rates *= rest.size / self.n_rows
+        low, high = np.quantile(rates, (0.05, 0.95)).tolist()
+        return float(np.median(rates)), (low, high)
 
 
 def _check_rows(X: Any, model: Any) -> tuple[Any, int, str]:
@@ -685,17 +608,6 @@ def _check_rows(X: Any, model: Any) -> tuple[Any, int, str]:
     X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "shape") else np.asarray(X)
     sample = draw_sample(X, 1)
     return X, sample.n_rows, sample.digest
-
-
-def _check_classes(classes: Sequence[Any]) -> np.ndarray:
-    names = np.asarray(classes)
-    if names.ndim != 1 or len(set(names.tolist())) != names.size or names.size < 2:
-        raise ValueError(f"classes must be two or more different labels. Got {classes!r}.")
-    if names.dtype.kind not in "biuU":
-        raise ValueError(
-            f"classes must be strings, whole numbers or booleans, all of one kind. Got {classes!r}."
-        )
-    return names
 
 
 def _known_labels(y: Any, n_rows: int) -> list[list[Any]]:

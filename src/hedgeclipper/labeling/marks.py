@@ -9,7 +9,7 @@ import numpy as np
 
 # what a row has in place of the number of a class
 NONE, SKIPPED, DISPUTED = -1, -2, -3
-REASONS = ("known", "start", "chosen", "test", "review", "settle")
+REASONS = ("known", "start", "chosen", "test", "review", "second", "settle")
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,27 @@ class Marks:
         """Return the labels of a row, the last one last."""
         return tuple(self._of.get(row, ()))
 
-    def last(self) -> list[tuple[int, Mark]]:
-        """Return the rows that have labels, in the order of their first one, with the last one."""
-        return [(row, marks[-1]) for row, marks in self._of.items() if marks]
+    def all(self) -> list[list[Mark]]:
+        """Return the labels of each row that has any, in the order of the first ones."""
+        return [marks for marks in self._of.values() if marks]
+
+    def labeled_by_another(self, annotator: str) -> np.ndarray:
+        """Return the rows that one person has labeled, who is not this one."""
+        found = []
+        for row, marks in self._of.items():
+            names = {mark.annotator for mark in marks}
+            if names and self.codes[row] >= 0 and annotator not in names and len(names) == 1:
+                found.append(row)
+        return np.array(found, np.int64)
+
+    def n_by(self, annotator: str) -> int:
+        """Return how many labels a person has given."""
+        return sum(m.annotator == annotator for marks in self._of.values() for m in marks)
+
+    def notes(self) -> dict[int, str]:
+        """Return the notes of rows, those of several people joined."""
+        found = {row: [m.note for m in marks if m.note] for row, marks in self._of.items()}
+        return {row: "; ".join(notes) for row, notes in found.items() if notes}
 
     def agreement(self) -> tuple[int, int]:
         """Return how many rows two persons have labeled, and on how many of them they agree."""

@@ -43,8 +43,10 @@ class LabelingStatus:
         Roughly how many more labels it takes to finish the file; None without a model.
     plan : Plan or None
         The same for other errors of the finished file: an estimate.
+    n_second : int
+        Rows that two people have labeled.
     agreement : float or None
-        Proportion of rows that two people have labeled on which they agree; None without any.
+        Proportion of these on which they agree; None without any.
     max_error, confidence_level : float
         What is asked for.
     """
@@ -61,6 +63,7 @@ class LabelingStatus:
     n_left_to_review: int
     n_more_labels: int | None
     plan: Plan | None
+    n_second: int
     agreement: float | None
     max_error: float
     confidence_level: float
@@ -87,7 +90,9 @@ class LabelingStatus:
         if self.n_more_labels:
             parts.append(f"Roughly {self.n_more_labels:,} more labels finish the file.")
         if self.agreement is not None:
-            parts.append(f"Where two people labeled a row, they agree in {self.agreement:.1%}.")
+            parts.append(
+                f"Two people labeled {self.n_second:,} rows, and agree on {self.agreement:.0%}."
+            )
         return " ".join([*parts, NEXT[self.phase]])
 
     def __str__(self) -> str:
@@ -110,6 +115,8 @@ class LabelingResult:
         These rows, the most uncertain first.
     claim : FileClaim
         How many labels may be wrong once people have labeled these.
+    notes : dict of int to str
+        Notes that people wrote to rows.
     """
 
     labels: np.ndarray
@@ -117,6 +124,7 @@ class LabelingResult:
     needs_review: np.ndarray
     review_order: np.ndarray
     claim: FileClaim
+    notes: dict[int, str]
 
     @property
     def kind(self) -> str:

@@ -15,8 +15,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,12 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from hedgeclipper.bounds.sample import Sample, draw_sample
+from hedgeclipper.bounds.sample import Sample
 from hedgeclipper.io.atomic import NotWrittenError, atomic_path, check_output, naming_output
-from hedgeclipper.labeling.marks import NONE, SKIPPED, Mark, Marks
+from hedgeclipper.labeling.marks import NONE
+from hedgeclipper.labeling.state import SessionState
 
-VERSION = 1
+VERSION = 2
 _MARK = ',"check":"'
 
 
@@ -110,50 +111,43 @@ def read_session(path: str | Path) -> Session:
     path = Path(path)
     events, _, _ = _parsed(path, path.read_bytes())
     check_start(path, events[0])
-    try:
-        return _replayed(events)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise SessionError(
-            f"A line of {path} cannot be followed ({error!r}). The file is damaged, or was changed."
-        ) from error
-
-
-def _replayed(events: list[dict[str, Any]]) -> Session:
-    start, sample = events[0], None
-    n_rows, classes = start["rows"], start["classes"]
-    code_of = {None: SKIPPED, **{name: code for code, name in enumerate(classes)}}
-    marks = Marks(n_rows)
-    for row, label in zip(*start["known"], strict=True):
-        marks.add(row, Mark(code_of[label], "known"))
-    for event in events[1:]:
-        if event["event"] == "label":
-            mark = Mark(code_of[event["label"]], event["reason"], event["annotator"])
-            marks.add(event["row"], mark)
-        elif event["event"] == "undo":
-            marks.undo(event["row"])
-        else:
-            drawn = draw_sample(
-                n_rows, event["tests"], seed=event["seed"], excluded=marks.codes != NONE
-            )
-            sample = replace(drawn, digest=start["digest"])
-    rows = np.flatnonzero(marks.codes != NONE)
-    labels = np.full(rows.size, None, object)
-    is_class = marks.codes[rows] >= 0
-    labels[is_class] = [classes[code] for code in marks.codes[rows[is_class]]]
-    reasons = [marks.of(row)[0].reason for row in rows.tolist()]
+    state = replay(path, events)
+    rows = np.flatnonzero(state.codes != NONE)
+    codes, labels = state.codes[rows], np.full(rows.size, None, object)
+    labels[codes >= 0] = state.classes[codes[codes >= 0]].tolist()
+    reasons = [state.marks.of(row)[0].reason for row in rows.tolist()]
     return Session(
         rows,
         labels,
         np.array(reasons, dtype=str),
-        np.isin(rows, [] if sample is None else sample.rows),
-        sample,
-        classes,
-        n_rows,
-        start["digest"],
-        start.get("target", ""),
-        start["max_error"],
-        start["confidence_level"],
+        np.isin(rows, [] if state.sample is None else state.sample.rows),
+        state.sample,
+        state.classes.tolist(),
+        state.n_rows,
+        state.digest,
+        state.target,
+        state.max_error,
+        state.confidence_level,
     )
+
+
+def replay(
+    path: str | Path,
+    events: list[dict[str, Any]],
+    load: Callable[[int, str], Mapping[str, np.ndarray]] | None = None,
+) -> SessionState:
+    """Return what the lines of a session make; a `SessionError` if they cannot be followed."""
+    try:
+        state = SessionState(events[0], load)
+        for event in events[1:]:
+            state.apply(event)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        if isinstance(error, SessionError):
+            raise
+        raise SessionError(
+            f"A line of {path} cannot be followed ({error!r}). The file is damaged, or was changed."
+        ) from error
+    return state
 
 
 def check_start(path: str | Path, start: Mapping[str, Any]) -> None:
