@@ -59,11 +59,11 @@ def wait_until(condition, seconds=60):
 
 def test_rows_come_while_a_fit_runs(frontend_of):
     frontend = frontend_of(Slow())
-    label(frontend, 50)
+    label(frontend, 30)
     assert frontend.is_fitting
-    label(frontend, 50)
+    label(frontend, 30)
     assert frontend.is_fitting
-    assert frontend.status().n_labeled == 100
+    assert frontend.status().n_labeled == 60
     start = time.monotonic()
     frontend.close()  # in the middle of the fit
     assert time.monotonic() - start < 30
@@ -74,7 +74,7 @@ def test_rows_come_while_a_fit_runs(frontend_of):
 )
 def test_a_fit_that_fails_is_told_and_tried_again_with_the_next_label(frontend_of, model, reason):
     frontend = frontend_of(model)
-    label(frontend, 50)
+    label(frontend, 30)
     for _ in range(2):
         wait_until(lambda: not frontend.is_fitting)
         assert reason in frontend.problem
@@ -94,13 +94,13 @@ def test_a_row_of_a_tab_that_is_gone_goes_to_the_next(frontend_of, monkeypatch):
 
 def test_the_last_rows_go_to_who_asks(frontend_of):
     frontend = frontend_of(LogisticRegression())
-    label(frontend, 49)
+    label(frontend, 29)
     row = frontend.next_row("a")
     assert frontend.next_row("b") == row
     frontend.label("b", row, 0)
     with pytest.raises(RowTakenError, match=f"Row {row + 1} was labeled in another tab"):
         frontend.label("a", row, 1)
-    assert frontend.status().n_labeled == 50
+    assert frontend.status().n_labeled == 30
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,12 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import pandas as pd
 
+from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.cli.app import LabelRows
 from hedgeclipper.cli.labels_file import PEOPLE, PREDICTION, SOURCE
 from hedgeclipper.cli.output import CommandError, ExitCode, Output, check_outputs, check_suffix
@@ -20,8 +22,10 @@ from hedgeclipper.io.messages import import_extra
 from hedgeclipper.labeling import LabelingLoop
 from hedgeclipper.labeling.frontend import Frontend
 from hedgeclipper.labeling.rows_view import RowView
+from hedgeclipper.labeling.session import read_session
+from hedgeclipper.report.page import write_report
 
-SESSION_SUFFIX, FINISHED_SUFFIX = ".session.jsonl", ".labeled"
+SESSION_SUFFIX, FINISHED_SUFFIX, NOTE = ".session.jsonl", ".labeled", "note"
 
 
 def label_rows(options: LabelRows, output: Output) -> None:
@@ -96,11 +100,12 @@ class LabelTable:
         has_target = options.target in files.names
         strings = [*files.codes, *named, *([options.target] if has_target else [])]
         frame = files.frame(strings=strings)
-        if SOURCE in frame:
-            raise CommandError(
-                f"{files.place} has a column {SOURCE!r} itself, which is written here.",
-                "Rename it.",
-            )
+        for name in (SOURCE, NOTE):
+            if name in frame:
+                raise CommandError(
+                    f"{files.place} has a column {name!r} itself, which is written here.",
+                    "Rename it.",
+                )
         y, classes = _labels(frame, options, output)
         left_out = [*(options.drop or ()), *([options.image] if options.image else ())]
         names, _ = columns_to_use(files, options.target, left_out, (), (), output)
@@ -174,12 +179,43 @@ class FinishedFile:
             source = np.where(result.by_hand, PEOPLE, PREDICTION).astype(object)
             labels[is_open] = source[is_open] = None
             frame = table.frame.assign(**{table.target: labels, SOURCE: source})
+            if result.notes:
+                frame[NOTE] = [result.notes.get(row) for row in range(len(frame))]
             write_frame(frame, table.output, force=True)
             self.output.wrote("labels", table.output)
             counts = Counter(str(label) for label in labels[~is_open])
             found = ", ".join(f"{n:,} {name}" for name, n in counts.most_common())
-            self.words = f"{result.describe()}\n{found}.\nWritten to {table.output}."
+            words = [result.describe(), f"{found}.", f"Written to {table.output}."]
+            self.words = "\n".join([*words, self._write_report(result.describe())])
         return self.words
+
+    def _write_report(self, claim: str) -> str:
+        """Write a report of a model that has learned from all labels, and return where it is."""
+        table, session = self.table, read_session(self.table.session)
+        y = np.full(len(table.X), None, object)
+        y[session.rows] = session.labels
+        path = table.output.with_suffix(".html")
+        about = {"Finished file": claim, "Session": str(table.session)}
+        try:
+            check_outputs(path, inputs=[table.output], force=self.options.force)
+            model = HedgeClipperClassifier(random_state=self.options.seed)
+            with catch_warnings():
+                simplefilter("ignore")  # chosen labels differ from other rows on purpose
+                model.fit(table.X, y, sample=session.sample)
+                rest = table.X[missing_labels(y)]
+                limit, title = self.loop.max_error, f"{table.target} of {self.options.data}"
+                write_report(
+                    model,
+                    path,
+                    X_unlabeled=rest,
+                    max_error=limit,
+                    about=about,
+                    title=title,
+                    force=True,
+                )
+        except (ImportError, ValueError, CommandError) as error:
+            return f"There is no report: {error}"
+        return f"A report of what the model has learned: {path}."
 
 
 def _stem(path: Path) -> str:

@@ -20,8 +20,10 @@ REASONS = {
     "chosen": "Chosen because the model is unsure.",
     "test": "Drawn at random, to test the model.",
     "review": "The model is too unsure here: this row needs your label.",
+    "second": "Somebody else has labeled this row, too: it shows whether people agree.",
+    "settle": "People differ on this row: your label settles it.",
 }
-HIDDEN = "hidden, since this row tests the model."
+HIDDEN = "hidden, since your label must not know it here."
 
 
 class RowTakenError(Exception):
@@ -125,7 +127,7 @@ class Frontend:
     def opinion(self, row: int) -> str:
         """Return what the model predicts for a row, unless the row tests it."""
         with self._lock:
-            if self.loop.reason(row) == "test":
+            if self.loop.reason(row) in ("test", "second"):
                 return HIDDEN  # labels that test predictions must not know them
             found = self.loop.prediction(row)
         if found is None:
@@ -138,7 +140,9 @@ class Frontend:
             return self._holder(who).row == row
 
     def _asked(self) -> int | None:
-        return next((int(row) for row in self.loop.ask(1, refit=False)), None)
+        return next(
+            (int(row) for row in self.loop.ask(1, refit=False, annotator=self.annotator)), None
+        )
 
     def _holder(self, who: str) -> Holder:
         holder = self._holders.setdefault(who, Holder())

@@ -39,8 +39,7 @@ POINTS = np.vstack([np.zeros((1, 2)), 1.2 * np.eye(2), -1.2 * np.eye(2), 0.8 * C
 # a Poisson number with mean c + 2/3 is at most c about every second time
 MEDIAN = 2.0 / 3.0
 # it is time to prove with so many labels, and so many rows for each label that need review
-LEAST_LABELS = {"chosen": 80, "random": 50}
-PROVE_SHARES = {"chosen": 0.5, "random": 1.5}
+LEAST_LABELS, PROVE_SHARES = 80, {"chosen": 0.5, "random": 2.0}
 # numbers of test labels that are compared, each this much larger than the one before
 STEP = 1.15
 
@@ -239,5 +238,5 @@ def is_time_to_prove(proof: Proof, n_labels: int, *, way: str = "chosen") -> boo
     >>> is_time_to_prove(Proof(150, 300), 400, way="random")
     True
     """
-    is_enough = n_labels >= LEAST_LABELS[way] and proof.n_test > 0
+    is_enough = n_labels >= LEAST_LABELS and proof.n_test > 0
     return is_enough and proof.n_review <= PROVE_SHARES[way] * n_labels

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.bounds.sample import Sample
+from hedgeclipper.bounds.sample import FirstQuestion, Sample
 from hedgeclipper.bounds.whole_file import error_limit
 from hedgeclipper.io.frames import is_missing
 from hedgeclipper.labeling.attempt import Attempt, attempt_seed, draw_order
@@ -146,9 +146,12 @@ class SessionState:
             is_class = (predicted >= 0) & (predicted < self.classes.size)
             if not is_class.all() or not np.isfinite(uncertainties).all():
                 raise ValueError(f"Attempt {number} has predictions that are none.")
-        excluded = np.flatnonzero(self.codes != NONE)
-        drawn = order[:n_test]
-        self.sample = Sample(drawn, self.n_rows, excluded, seed, self.digest, n_test)
+        excluded, drawn = np.flatnonzero(self.codes != NONE), order[:n_test]
+        # what these labels prove is what the loop asks: for another model they are an estimate
+        asked = FirstQuestion(f"max_error={self.max_error:g}", str(event["digest"]))
+        self.sample = Sample(
+            drawn, self.n_rows, excluded, seed, self.digest, n_test, first_question=asked
+        )
         fixed = level, self.limit, n_test, seed, order
         self.attempts.append(Attempt(*fixed, predicted.astype(np.int64), uncertainties))
 

@@ -132,9 +132,11 @@ def progress_words(status: Any) -> str:
     """Return the progress in a line."""
     words = f"{status.n_labeled:,} label{'s' * (status.n_labeled != 1)} so far"
     if status.n_more_labels is not None:
-        words += f", about {status.n_more_labels:,} more"
+        words += f", about {status.n_more_labels:,} more labels"
     if status.estimated_error is not None:
         words += f"; error about {status.estimated_error:.1%}"
+    if status.agreement is not None:
+        words += f"; people agree on {status.agreement:.0%} of {status.n_second:,} rows"
     return words
 
 

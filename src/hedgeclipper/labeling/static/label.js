@@ -167,9 +167,12 @@ function showState(state) {
   }
   $("labeled").textContent = WHOLE.format(state.n_labeled);
   $("more").textContent = state.phase === "finished" ? "0"
-    : state.n_more_labels === null ? "\u2013" : `~${WHOLE.format(state.n_more_labels)}`;
+    : state.n_more_labels === null ? "\u2013" : WHOLE.format(state.n_more_labels);
   $("more-words").textContent = state.phase === "finished" ? "more to go"
-    : state.n_more_labels === null ? "more: not known yet" : "more, roughly";
+    : state.n_more_labels === null ? "more: not known yet" : "more labels, about";
+  $("agreement").hidden = state.agreement === null;
+  $("agreement").textContent = `Two people labeled ${WHOLE.format(state.n_second)} rows, and agree on `
+    + `${PERCENT.format(state.agreement ?? 0)}.`;
   $("words").textContent = state.words;
   $("fitting").hidden = !state.fitting;
   showFile(state);
