@@ -10,7 +10,7 @@ expected to need review, for the labels that there are (`is_time_to_prove`). A l
 is mostly one more, so that random labels end earlier.
 
 All of this is an estimate, and decides only when to stop. What is proved is proved by
-`whole_file.accept_rows`. docs/ablations.md tells how the constants were found.
+`whole_file.accept_rows`. docs/label.md tells how the constants were found.
 """
 
 from __future__ import annotations

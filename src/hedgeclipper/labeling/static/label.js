@@ -167,9 +167,9 @@ function showState(state) {
   }
   $("labeled").textContent = WHOLE.format(state.n_labeled);
   $("more").textContent = state.phase === "finished" ? "0"
-    : state.n_more_labels === null ? "\u2013" : WHOLE.format(state.n_more_labels);
+    : state.n_more_labels === null ? "\u2013" : `~${WHOLE.format(state.n_more_labels)}`;
   $("more-words").textContent = state.phase === "finished" ? "more to go"
-    : state.n_more_labels === null ? "more: not known yet" : "more labels, about";
+    : state.n_more_labels === null ? "more: not known yet" : "more labels, roughly";
   $("agreement").hidden = state.agreement === null;
   $("agreement").textContent = `Two people labeled ${WHOLE.format(state.n_second)} rows, and agree on `
     + `${PERCENT.format(state.agreement ?? 0)}.`;
