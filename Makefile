@@ -91,11 +91,11 @@ STRESS_JOBS ?= 2
 STRESS_RESULTS := benchmarks/results/stress.jsonl
 
 stress: export OMP_NUM_THREADS ?= 1
-stress: $(READY)  ## generated input, damaged and hostile files, kills; writes docs/stress.md
+stress: $(READY)  ## generated input, damaged and hostile files, kills; writes docs/benchmarks.md
 	rm -f $(STRESS_RESULTS)
 	HEDGECLIPPER_STRESS=$(CURDIR)/$(STRESS_RESULTS) $(BIN)/python -m pytest -n $(STRESS_JOBS) \
 	  --dist worksteal --durations 10 tests/stress tests/labeling/test_kills.py; \
-	  code=$$?; $(BIN)/python tools/stress_page.py $(STRESS_RESULTS) docs/stress.md && exit $$code
+	  code=$$?; $(BIN)/python tools/stress_page.py $(STRESS_RESULTS) docs/benchmarks.md && exit $$code
 
 test-kernels: $(READY)  ## the tests with other BLAS kernels, CPU features and numbers of threads
 	$(BIN)/python tools/kernels.py $(DEFAULT_TESTS)
@@ -128,6 +128,7 @@ RIVALS_READY := $(if $(HEDGECLIPPER_RIVALS),,$(RIVALS)) $(if $(HEDGECLIPPER_TABP
 rivals: $(READY) $(RIVALS_READY)  ## AutoGluon, TabPFN and others: runs what is missing, writes docs
 	$(BIN)/python -m benchmarks.run_table rivals --jobs 1
 	$(BIN)/python -m benchmarks.rivals.page
+	$(BIN)/python -m benchmarks.table_page
 
 votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: runs what is missing, writes docs
 	$(BIN)/python -m benchmarks.votes.run_votes

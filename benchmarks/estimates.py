@@ -2,7 +2,7 @@
 
     python -m benchmarks.estimates bias       # runs what is missing
     python -m benchmarks.estimates shift
-    python -m benchmarks.estimates page       # writes the sections in docs/bounds.md
+    python -m benchmarks.estimates page       # writes the sections in docs/benchmarks.md
 
 **Bias.** Labels are drawn at random, and up to 2,000 other rows are unlabeled. Without a
 ``confidence_level`` the certificate is an estimate: its bias, and how often its interval of 95%
@@ -29,7 +29,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.bounds_table import draw
 from benchmarks.draws import whole
-from benchmarks.pages import DOCS, NOT_RUN, bullets, markdown_table, write_sections
+from benchmarks.pages import DOCS, NOT_RUN, markdown_table, write_sections
 from benchmarks.results_file import FOLDER, Key, Line, read_options, read_results, run_missing
 from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 
@@ -154,31 +154,32 @@ def shift_plan() -> Iterator[Key]:
 
 
 def bias_section(results: list[Estimate]) -> str:
-    """Return bias and coverage as a table, and in sentences."""
+    """Return bias and coverage by method and number of labels, means over data sets."""
     if not results:
         return NOT_RUN
     groups: dict[tuple[str, int, str], list[Estimate]] = defaultdict(list)
     for one in results:
         groups[one.method, one.n_labels, one.data].append(one)
-    lines, parts = [], defaultdict(list)
-    for (method, n_labels, data), found in sorted(groups.items()):
+    parts = defaultdict(list)
+    for (method, n_labels, _), found in sorted(groups.items()):
         off = np.array([100 * (one.estimate - one.error) for one in found])
         covers = 100 * np.mean([one.lower <= one.error <= one.upper for one in found])
-        error = 100 * np.mean([one.error for one in found])
         noise = off.std(ddof=1) / np.sqrt(off.size)
-        cells = [f"{data}, {n_labels}", method, f"{off.size}", f"{error:.1f}"]
-        lines.append([*cells, f"{off.mean():+.2f} ± {noise:.2f}", f"{covers:.1f}"])
-        parts[method, n_labels].append((off.mean(), noise, covers))
-    header = ["rows, labels", "method", "draws", "error", "bias", "covers"]
-    said = []
+        parts[method, n_labels].append((off.mean(), noise, off.std(ddof=1), covers, off.size))
+    lines = [["model", "labels", "fits", "bias", "typical error", "covers", "worst data set"]]
     for (method, n_labels), own in sorted(parts.items()):
-        means, noises, covers = np.array(own).T
-        said.append(
-            f"{method}, {n_labels} labels: bias {means.mean():+.2f} ± "
-            f"{np.sqrt(np.sum(noises**2)) / means.size:.2f} points on average, intervals cover "
-            f"{covers.mean():.1f}%, on the worst set {covers.min():.1f}%"
+        means, noises, spreads, covers, counts = np.array(own).T
+        noise = np.sqrt(np.sum(noises**2)) / means.size
+        cells = [
+            method,
+            f"{n_labels}",
+            f"{counts.sum():,.0f}",
+            f"{means.mean():+.1f} ± {noise:.1f}",
+        ]
+        lines.append(
+            [*cells, f"{spreads.mean():.1f}", f"{covers.mean():.0f}%", f"{covers.min():.0f}%"]
         )
-    return f"{markdown_table([header, *lines])}\n\n{bullets(*said)}"
+    return markdown_table(lines)
 
 
 def shift_section(results: list[Shift]) -> str:
@@ -210,7 +211,7 @@ def main() -> None:
         "bias": bias_section(read_results(RESULTS, Estimate)),
         "shift": shift_section(read_results(SHIFTS, Shift)),
     }
-    write_sections(DOCS / "bounds.md", parts)
+    write_sections(DOCS / "benchmarks.md", parts)
 
 
 if __name__ == "__main__":

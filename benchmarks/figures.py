@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from benchmarks.comparison import Difference, best_and_ties
-from benchmarks.pages import markdown_table
+from benchmarks.pages import listed, markdown_table
 
 OURS = "hedgeclipper"
 SMALLER_IS_BETTER = ("log_loss", "seconds", "peak_mb")
 MEASURES = {"auc": "AUC"}
+NAMED = ("hedgeclipper", "scikit-learn", "snorkel", "crowd-kit")  # libraries, on pages
 Row = tuple[str, int]
 
 
@@ -116,28 +117,15 @@ def when(results: Sequence[Any]) -> str:
 
 
 def with_what(results: Sequence[Any]) -> str:
-    """Return the versions of the libraries that gave the results."""
-    return " / ".join(sorted({result.versions for result in results} - {""}))
+    """Return the versions of the main libraries that gave the results; the files have all."""
+    items = {item for result in results for item in result.versions.split("; ")}
+    return listed(sorted(item for item in items if item.split(" ")[0] in NAMED)) or "no versions"
 
 
 def row_name(row: Row) -> str:
     """Return data set and number of labels."""
     n_labels = f"{row[1] // 1000}K" if row[1] >= 1000 else str(row[1])
     return f"{row[0]}, {n_labels}"
-
-
-def figure_table(figures: PairedFigures, measure: str, shown: Sequence[str]) -> str:
-    """Return the table of one figure, the best of all and its ties in bold."""
-    rows = [["data, labels", *[figures.titles[name] for name in shown]]]
-    for row in figures.rows:
-        ties = figures.ties(row, measure)
-        rows.append([row_name(row), *[_cell(figures, row, n, measure, ties) for n in shown]])
-    means = [np.mean([figures.mean(row, n, measure) for row in figures.rows]) for n in shown]
-    rows.append(["mean", *[_mean_cell(float(mean)) for mean in means]])
-    first, alone = first_counts(figures, measure)
-    rows.append(["first or tied", *[str(first[name]) for name in shown]])
-    rows.append(["first alone", *[str(alone[name]) for name in shown]])
-    return markdown_table(rows)
 
 
 def difference(figures: PairedFigures, ours: str, theirs: str, measure: str = "auc") -> Difference:
@@ -151,13 +139,13 @@ def difference(figures: PairedFigures, ours: str, theirs: str, measure: str = "a
     return Difference(by_row)
 
 
-def gains_table(
+def gains_rows(
     figures: PairedFigures,
     ours: str,
     others: Mapping[str, str],
     measures: Mapping[str, int] | None = None,
-) -> str:
-    """Return how figures of a method differ from those of others.
+) -> list[list[str]]:
+    """Return how figures of a method differ from those of others, a heading first.
 
     ``others`` are names with titles, ``measures`` names with the sign of what is better.
     """
@@ -171,16 +159,53 @@ def gains_table(
             counts = [str(len(found.rows_of_sign(sign))) for sign in (better, -better)]
             cells += [f"{found.mean:+.4f} ± {found.error:.4f}", ", ".join(counts)]
         rows.append(cells)
+    return rows
+
+
+def differences_table(
+    figures: Mapping[str, PairedFigures], ours: str, others: Mapping[str, str]
+) -> str:
+    """Return mean and median differences in AUC over the rows, and in how many it is positive.
+
+    ``figures`` are results by the title of their data. Methods without results have empty cells.
+    """
+    head = ["compared with"]
+    for title, own in figures.items():
+        head += [f"{title}: mean", "median", f"higher in, of {len(own.rows)}", "significantly"]
+    rows = [head]
+    for name, title in others.items():
+        cells = [title]
+        for own in figures.values():
+            if name not in own.methods():
+                cells += [""] * 4
+                continue
+            found = difference(own, ours, name)
+            gains = np.array([*found.means.values()])
+            counts = ", ".join(
+                f"{sign:+d}"[0] + str(len(found.rows_of_sign(sign))) for sign in (1, -1)
+            )
+            cells += [
+                f"{gains.mean():+.3f}",
+                f"{np.median(gains):+.3f}",
+                str((gains > 0).sum()),
+                counts,
+            ]
+        rows.append(cells)
     return markdown_table(rows)
 
 
 def summary_table(
-    figures: PairedFigures, measure: str, shown: Sequence[str], titles: Mapping[str, str]
+    figures: PairedFigures,
+    measure: str,
+    shown: Sequence[str],
+    titles: Mapping[str, str],
+    ours: str = "",
 ) -> str:
     """Return one line for each method, the best mean first: its mean, and how often it is first.
 
     Methods that could not be run on all rows have no mean and come last. ``titles`` are those of
-    some methods, where these are not the usual ones.
+    some methods, where these are not the usual ones. With ``ours``, a column has the median
+    difference of that method from each of the others.
     """
     first, _ = first_counts(figures, measure)
     means = {
@@ -191,19 +216,24 @@ def summary_table(
     order = sorted(shown, key=lambda name: np.nan_to_num(sign * means[name], nan=np.inf))
     title = MEASURES.get(measure, measure.replace("_", " "))
     titles = {**figures.titles, **titles}
-    head = ["method", f"mean {title}", f"best or tied, of {len(figures.rows)}"]
-    lines = [[titles[name], _mean_cell(means[name]), str(first[name])] for name in order]
-    return markdown_table([head, *lines])
+    middle = {
+        name: "" if name == ours else f"{_median(difference(figures, ours, name, measure)):+.3f}"
+        for name in (order if ours else ())
+    }
+    head = ["method", f"mean {title}", *(["our median gain"] if ours else [])]
+    lines = [
+        [titles[name], _mean_cell(means[name]), *([middle[name]] if ours else []), str(first[name])]
+        for name in order
+    ]
+    return markdown_table([[*head, f"best or tied, of {len(figures.rows)}"], *lines])
+
+
+def _median(found: Difference) -> float:
+    return float(np.median([*found.means.values()]))
 
 
 def _mean_cell(mean: float) -> str:
     return "-" if np.isnan(mean) else f"{mean:.3f}"
-
-
-def _cell(figures: PairedFigures, row: Row, method: str, measure: str, ties: list[str]) -> str:
-    if not figures.has(row, method):
-        return "-"
-    return bold(f"{figures.mean(row, method, measure):.3f}", method in ties)
 
 
 def first_counts(figures: PairedFigures, measure: str) -> tuple[dict[str, int], dict[str, int]]:
@@ -212,8 +242,3 @@ def first_counts(figures: PairedFigures, measure: str) -> tuple[dict[str, int], 
     names = figures.methods()
     first = {name: sum(name in tied for tied in ties) for name in names}
     return first, {name: sum(tied == [name] for tied in ties) for name in names}
-
-
-def bold(text: str, is_bold: bool) -> str:
-    """Return text, in bold if asked."""
-    return f"**{text}**" if is_bold else text

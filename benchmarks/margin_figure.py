@@ -4,7 +4,8 @@
 
 Rows of the picture are the paper's numbers of labels; columns are the base forest and
 `PaperHedgeClipper` with the paper's three weights of the unlabeled rows. Rows drawn are the
-unlabeled ones, as in the paper. Writes docs/figures/margins.png and the table in docs/paper.md.
+unlabeled ones, as in the paper. Writes docs/figures/margins.png, and prints a
+table.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from matplotlib.ticker import FuncFormatter
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.data.sources import fetch
-from benchmarks.pages import DOCS, FIGURES, markdown_table, save_figure, write_sections
+from benchmarks.pages import FIGURES, save_figure
 from benchmarks.timing import print_rows
 from hedgeclipper.paper import ContradictoryCorrelationsWarning, MarginDisplay, PaperHedgeClipper
 from hedgeclipper.paper.classifier import separation
@@ -146,9 +147,6 @@ def main() -> None:
     rows = table_rows(panels, labels)
     print_rows(rows)
     save_figure(draw_figure(panels, labels), FIGURES / "margins.png")
-    text = f"Covtype, {unlabeled.size:,} unlabeled rows, one draw of the labels (seed {SEED})."
-    table = markdown_table([list(row) for row in rows])
-    write_sections(DOCS / "paper.md", {"margins": f"{text}\n\n{table}"})
 
 
 if __name__ == "__main__":

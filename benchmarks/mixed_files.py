@@ -226,21 +226,11 @@ def findings(results: Sequence[Result]) -> str:
             figures = [figure(one, method, own) for one in measures]
             label = n_labels if n_labels == "all" else f"{n_labels:,}"
             rows.append([label, METHODS[method].title, *figures, size])
-    by_table = [["table", "target", "chose", "AUC", "AUC - forest's", "log loss - forest's"]]
     ours = {one: gains[one][OURS].groupby("data") for one in measures}
-    for name in [name for name in FILES if name in better.index]:
-        figures = [
-            f"{ours[one].mean()[name]:+.{digits}f} ± {ours[one].sem()[name]:.{digits}f}"
-            for one, digits in (("auc", 4), ("log_loss", 3))
-        ]
-        auc = by_draw["auc"][OURS].groupby("data").mean()[name]
-        chose = "no" if FILES[name].is_new else "yes"
-        by_table.append([name, FILES[name].target, chose, f"{auc:.3f}", *figures])
     means = ours["auc"].mean()
     new = means[[FILES[name].is_new for name in means.index]]
     return (
-        f"{markdown_table(rows)}\n\nThe same of HedgeClipper by table, over all numbers of labels; "
-        f"± is the standard error over draws:\n\n{markdown_table(by_table)}\n\n"
+        f"{markdown_table(rows)}\n\n"
         f"Mean difference in AUC {means.mean():+.4f} ± {means.sem():.4f}, on tables that had no "
         f"part in any choice {new.mean():+.4f} ± {new.sem():.4f}. It is positive on "
         f"{(means > 0).sum()} of {means.size} tables, and the lowest is {means.min():+.4f} "

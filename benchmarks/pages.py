@@ -73,7 +73,7 @@ def write_sections(path: Path, parts: Mapping[str, str]) -> None:
 
 def listed(parts: list[str]) -> str:
     """Return parts as in a sentence: a, b and c."""
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+    return "".join(parts) if len(parts) < 2 else ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
 def markdown_table(rows: list[list[str]]) -> str:

@@ -1,4 +1,4 @@
-"""Writes docs/table.md, docs/ablations.md, their pictures and the README's table from the results.
+"""Writes tables and pictures of README, benchmarks, ablations and paper from the results.
 
     python -m benchmarks.table_page
 
@@ -16,36 +16,47 @@ import numpy as np
 
 from benchmarks.figures import (
     OURS,
-    difference,
-    figure_table,
-    gains_table,
+    differences_table,
+    gains_rows,
     on_common_draws,
+    row_name,
     summary_table,
     when,
     with_what,
 )
 from benchmarks.methods import METHODS
 from benchmarks.methods.supervised import EQUAL_FOREST, N_TREES
-from benchmarks.pages import DOCS, NOT_RUN, ROOT, markdown_table, save_figure, write_sections
-from benchmarks.paper_table import COLUMNS_A, ONLY_IN_A, Figures, describe_protocol, table_a
+from benchmarks.pages import (
+    DOCS,
+    NOT_RUN,
+    ROOT,
+    listed,
+    markdown_table,
+    save_figure,
+    write_sections,
+)
+from benchmarks.paper_table import COLUMNS_A, ONLY_IN_A, Figures, describe_protocol
 from benchmarks.plots import draw_gains, draw_table
 from benchmarks.results_file import FOLDER, read_results
-from benchmarks.run_table import COMPARISONS, RARE_DATA, RARE_LABELS, RARE_PERCENTS
+from benchmarks.rivals.page import describe_in_short as describe_rivals
+from benchmarks.run_table import COMPARISONS, MEMBERS, RARE_DATA, RARE_LABELS, RARE_PERCENTS
 from benchmarks.run_table import OURS as OWN
 
 FOREST = "random-forest"
 IN_README = {
     OURS: "`HedgeClipperClassifier`",
     "hedgeclipper-mean": "mean of its voters",
-    "hedgeclipper-trees": "its trees alone",
     EQUAL_FOREST: f"random forest of as many trees ({N_TREES})",
+    "stacking": f"stacking of {len(MEMBERS)} methods",
     "mart": "gradient boosting",
     "logistic-regression": "logistic regression",
-    "self-training": "self-training",
 }
+# the paper's own settings are on the page of the paper
+LEFT_OUT = (OURS, ONLY_IN_A, *COLUMNS_A[1:4], "base-forest", "random-forest", "adaboost", "mean")
+CLEARLY = 0.005  # AUC by which a method counts as ahead
 PARTS = {
-    "hedgeclipper-trees": "trees alone, without the other voters",
-    "hedgeclipper-mean": "equal weights of all voters, without the game",
+    "hedgeclipper-trees": "trees alone",
+    "hedgeclipper-mean": "equal weights, no game",
 }
 
 
@@ -57,45 +68,62 @@ def read_figures(name: str, folder: Path = FOLDER, methods: Sequence[str] = ()) 
 
 
 def page_sections(folder: Path = FOLDER) -> dict[str, str]:
-    """Return the sections of docs/table.md."""
+    """Return the sections of docs/benchmarks.md."""
     paper, other, rare = (read_figures(name, folder) for name in ("paper", "other", "rare"))
-    shown = [name for name in METHODS if name != ONLY_IN_A]
-    return {
-        **_made(
-            paper,
-            {
-                "run": describe_run,
-                "table-a": table_a,
-                "table-b": lambda figures: figure_table(figures, "auc", shown),
-                "findings-b": lambda figures: gains_over(figures, shown),
-                "table-log-loss": lambda figures: figure_table(figures, "log_loss", shown),
-                "table-accuracy": lambda figures: figure_table(figures, "accuracy", shown),
-            },
-        ),
-        **_made(read_figures("paper", folder, COLUMNS_A[1:]), {"findings-a": describe_protocol}),
-        **_made(other, {"table-other": other_data}),
-        **_made(rare, {"table-rare": lambda figures: rare_classes(figures.results)}),
-    }
+    found = _made(paper, {"tables-run": describe_run})
+    whole = {"paper": paper, "other": other} if paper.rows and other.rows else {}
+    found["tables"] = gains_over(whole) if whole else NOT_RUN
+    found["tables-behind"] = describe_behind(folder)
+    return found | _made(rare, {"tables-rare": lambda figures: rare_classes(figures.results)})
+
+
+def protocol_sections(folder: Path = FOLDER) -> dict[str, str]:
+    """Return the section of docs/paper.md: how far the published values are reproduced."""
+    return _made(read_figures("paper", folder, COLUMNS_A[1:]), {"protocol": describe_protocol})
 
 
 def ablation_sections(folder: Path = FOLDER) -> dict[str, str]:
-    """Return the sections of docs/ablations.md: what the parts of the classifier contribute."""
-
-    def table(figures: Figures) -> str:
-        return f"{describe_run(figures)}\n\n{gains_table(figures, OURS, PARTS)}"
-
-    names = ("paper", "other", "rare")
-    return {k: v for n in names for k, v in _made(read_figures(n, folder), {n: table}).items()}
+    """Return the table of docs/ablations.md: what the parts of the classifier contribute."""
+    rows: list[list[str]] = []
+    for name, title in {"paper": "the paper's", "other": "other", "rare": "rare classes"}.items():
+        figures = read_figures(name, folder)
+        if figures.rows:
+            head, *lines = gains_rows(figures, OURS, PARTS)
+            rows = rows or [["data, settings", *head]]
+            rows += [[f"{title}, {len(figures.rows)}", *line] for line in lines]
+    return {"parts": markdown_table(rows) if rows else NOT_RUN}
 
 
 def readme_sections(folder: Path = FOLDER) -> dict[str, str]:
-    """Return the README's table, one line for each of some methods, and what it shows."""
-    return _made(
-        read_figures("paper", folder),
-        {
-            "table": lambda figures: summary_table(figures, "auc", list(IN_README), IN_README),
-            "findings": describe_in_short,
-        },
+    """Return the README's table, one line for each of some methods, and where others are ahead."""
+
+    def table(figures: Figures) -> str:
+        table = summary_table(figures, "auc", list(IN_README), IN_README, OURS)
+        return f"{table}\n\n{describe_behind(folder)} {describe_rivals(folder)}"
+
+    return _made(read_figures("paper", folder), {"table": table})
+
+
+def describe_behind(folder: Path = FOLDER) -> str:
+    """Return the settings in which another method is clearly ahead, or that there are none."""
+    found, n_rows = [], 0
+    for name in ("paper", "other"):
+        figures = read_figures(name, folder)
+        n_rows += len(figures.rows)
+        others = [m for m in figures.methods() if m not in (*OWN, ONLY_IN_A)]
+        for row in figures.rows:
+            gains = {
+                m: figures.mean(row, m, "auc") - figures.mean(row, OURS, "auc") for m in others
+            }
+            best = max(others, key=lambda m: np.nan_to_num(gains[m], nan=-1.0))
+            if gains[best] > CLEARLY:
+                found.append(f"{row_name(row)} ({METHODS[best].title} {gains[best]:+.3f})")
+    if not n_rows:
+        return NOT_RUN
+    listing = f": {listed(found)}" if found else ""
+    return (
+        f"In {len(found)} of {n_rows} settings some other method has a mean AUC that is more than "
+        f"{CLEARLY} higher{listing}."
     )
 
 
@@ -109,58 +137,36 @@ def describe_run(figures: Figures) -> str:
     n_draws = len(own) // len(figures.rows)
     most = max(result.n_unlabeled for result in own)
     return (
-        f"{len(figures.rows)} rows, {n_draws} draws of the labels for each, at most {most:,} "
-        f"unlabeled rows. HedgeClipper was run on {when(own)} with {with_what(own)}, the others on "
+        f"{n_draws} draws of the labels for each setting, at most {most:,} unlabeled rows. "
+        f"HedgeClipper was run on {when(own)} with {with_what(own)}, the others on "
         f"{when([result for result in figures.results if result.method not in OWN])}."
     )
 
 
-def gains_over(figures: Figures, shown: Sequence[str]) -> str:
-    """Return a table of HedgeClipper's differences from all other columns."""
-    return gains_table(figures, OURS, {n: METHODS[n].title for n in shown if n != OURS})
-
-
-def other_data(figures: Figures) -> str:
-    """Return the tables of data that is not the paper's."""
-    shown = COMPARISONS["other"].methods
-    tables = figure_table(figures, "auc", shown), gains_over(figures, shown)
-    return "\n\n".join([describe_run(figures), *tables])
+def gains_over(figures: dict[str, Figures]) -> str:
+    """Return a table of HedgeClipper's differences in AUC from other methods."""
+    names = [name for name in METHODS if name not in LEFT_OUT]
+    return differences_table(figures, OURS, {name: METHODS[name].title for name in names})
 
 
 def rare_classes(results: Sequence[Any]) -> str:
     """Return mean differences from the random forest, of cells that have all data sets."""
     figures = Figures(results, COMPARISONS["rare"].rows)
-    titles = [METHODS[name].title for name in OWN]
-    rows = [["positives", "labels", METHODS[FOREST].title, *titles, "HedgeClipper, lowest"]]
+    rows = [["positives", *(f"{n} labels" for n in RARE_LABELS)]]
     for percent in RARE_PERCENTS:
+        rows.append([f"{percent}%"])
         for n_labels in RARE_LABELS:
             cell = [(f"{data} {percent} %", n_labels) for data in RARE_DATA]
             if not set(cell) <= set(figures.rows):
+                rows[-1].append("")
                 continue
-            auc = {
-                name: np.array([figures.mean(row, name, "auc") for row in cell])
-                for name in (*OWN, FOREST)
-            }
-            gains = [auc[name] - auc[FOREST] for name in OWN]
-            means = [f"{gain.mean():+.4f}" for gain in gains]
-            head = [f"{percent}%", str(n_labels), f"{auc[FOREST].mean():.4f}"]
-            rows.append([*head, *means, f"{gains[0].min():+.4f}"])
-    return f"{describe_run(figures)}\n\n{markdown_table(rows)}"
-
-
-def describe_in_short(figures: Figures) -> str:
-    """Return what HedgeClipper gains over a forest of as many trees, and over its own parts."""
-    gain = difference(figures, OURS, EQUAL_FOREST)
-    accuracy = difference(figures, OURS, EQUAL_FOREST, "accuracy")
-    trees, mean = (difference(figures, OURS, name) for name in PARTS)
-    better, worse = (len(gain.rows_of_sign(sign)) for sign in (1, -1))
-    return (
-        f"Compared with a random forest of as many trees, `HedgeClipperClassifier` has "
-        f"{gain.mean:+.3f} ± {gain.error:.3f} AUC and {accuracy.mean:+.3f} accuracy; its AUC is "
-        f"significantly higher in {better} of {len(figures.rows)} settings and significantly lower "
-        f"in {worse}. It has {trees.mean:+.3f} ± {trees.error:.3f} AUC compared with its trees "
-        f"alone, and {mean.mean:+.3f} ± {mean.error:.3f} compared with equal weights of its voters."
-    )
+            ours, forest = (
+                np.array([figures.mean(row, name, "auc") for row in cell])
+                for name in (OURS, FOREST)
+            )
+            gains = ours - forest
+            rows[-1].append(f"{forest.mean():.2f}, {gains.mean():+.3f} ({gains.min():+.3f})")
+    return markdown_table(rows)
 
 
 def render(folder: Path = FOLDER, docs: Path = DOCS, readme: Path = ROOT / "README.md") -> None:
@@ -169,7 +175,8 @@ def render(folder: Path = FOLDER, docs: Path = DOCS, readme: Path = ROOT / "READ
     if figures.rows:
         save_figure(draw_table(figures), docs / "figures" / "table.png")
         save_figure(draw_gains(figures, IN_README), docs / "figures" / "gains.png")
-    write_sections(docs / "table.md", page_sections(folder))
+    write_sections(docs / "benchmarks.md", page_sections(folder))
+    write_sections(docs / "paper.md", protocol_sections(folder))
     write_sections(docs / "ablations.md", ablation_sections(folder))
     write_sections(readme, readme_sections(folder))
 

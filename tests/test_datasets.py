@@ -19,15 +19,22 @@ def test_adult_has_the_papers_shape():
 
 
 def test_adult_file_is_small():
-    assert len((files("hedgeclipper") / "data" / "a1a.npz").read_bytes()) < 400_000
+    assert len((files("hedgeclipper") / "data" / "adult.npz").read_bytes()) < 400_000
 
 
-def test_adult_as_frame():
+def test_the_frame_has_the_same_people_with_the_names_of_their_columns():
     bunch, (X, y) = load_adult(as_frame=True), load_adult(return_X_y=True)
-    np.testing.assert_array_equal(bunch.data.to_numpy(), X.toarray())
-    np.testing.assert_array_equal(bunch.target, y)
-    assert list(bunch.data.columns) == bunch.feature_names
+    names = load_adult().feature_names
+    assert bunch.data.shape == (32_561, 14)
     assert list(bunch.frame.columns) == [*bunch.feature_names, bunch.target.name]
+    np.testing.assert_array_equal(bunch.target == ">50K", y == 1)
+    for name, holds in {
+        "age <=32": bunch.data["age"].between(26, 32),
+        "hours-per-week >47": bunch.data["hours-per-week"] > 47,
+        "occupation Sales": bunch.data["occupation"] == "Sales",
+    }.items():
+        np.testing.assert_array_equal(X[:, [names.index(name)]].toarray().ravel() == 1, holds)
+    assert bunch.data["occupation"].isna().sum() == 1843
 
 
 def test_frame_without_pandas_says_what_to_install(monkeypatch):

@@ -41,14 +41,13 @@ class Dataset:
     n_test: int = 0  # how many of the last rows are test rows
     n_unlabeled: int = 0  # further rows, without a label
     budgets: Sequence[int] = ()  # numbers of labels that are run
-    # by number of labels: AUCs in the paper's table, in the order of PUBLISHED_COLUMNS, and why
-    # ours may be far from them
+    # by number of labels: AUCs in the paper's table, in the order of PUBLISHED_COLUMNS
     published: dict[str, Sequence[float]] = field(default_factory=dict)
-    remarks: dict[str, str] = field(default_factory=dict)
 
 
 with (Path(__file__).parent / "datasets.toml").open("rb") as _file:
     DATASETS = {name: Dataset(name, **record) for name, record in tomllib.load(_file).items()}
+BUNDLED = "a1a"  # comes with the package
 PUBLISHED_COLUMNS = (
     "hedgeclipper-paper",
     "random-forest",
@@ -64,6 +63,9 @@ def fetch(name: str) -> Contents:
 
     Raises OSError, with what is missing and where it goes, if it cannot be had.
     """
+    if name == BUNDLED:
+        adult = datasets.load_adult()
+        return Contents(adult.data, adult.target, adult.n_train)
     if name in DATASETS:
         return load(DATASETS[name])
     folder = data_folder()
@@ -125,7 +127,7 @@ def data_folder() -> Path | None:
 def locate(dataset: Dataset) -> tuple[Path, ...]:
     """Return the paths of a data set's archives or published files, downloaded if they may be."""
     cache = Path("~/hedgeclipper_data").expanduser()
-    for folder in filter(None, (datasets.DATA, data_folder(), cache)):
+    for folder in filter(None, (data_folder(), cache)):
         for names in (dataset.archives, dataset.files):
             paths = tuple(folder / name for name in names)
             is_verified = folder != cache or not (dataset.base_url or dataset.urls)

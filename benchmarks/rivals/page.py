@@ -13,24 +13,28 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from benchmarks.figures import OURS, when, with_what
-from benchmarks.pages import DOCS, NOT_RUN, markdown_table, save_figure, write_sections
+from benchmarks.pages import (
+    DOCS,
+    NOT_RUN,
+    listed,
+    markdown_table,
+    save_figure,
+    write_sections,
+)
 from benchmarks.results_file import Result, read_results
 from benchmarks.run_table import BUSY, COMPARISONS, KINDS, METHODS
 
 RESULTS, RIVALS = COMPARISONS["rivals"].results, COMPARISONS["rivals"].methods
 TITLES = {"paper": "the paper's data", "other": "other data", "csv": "CSV files"}
 KIND_OF = {row: kind for kind, rows in KINDS.items() for row in rows}
-MEASURES = {
-    "auc": "AUC",
-    "accuracy": "Accuracy",
-    "log_loss": "Log loss",
-    "calibration_error": "Calibration error",
-}
-SIGNS = {"auc": 1, "accuracy": 1, "log_loss": -1, "calibration_error": -1}  # of what is better
+
+MEASURES = {"auc": "AUC", "log_loss": "Log loss"}
+SIGNS = {"auc": 1, "log_loss": -1}  # of what is better
 # Okabe and Ito's colors, told apart by the color-blind; the markers differ as well.
 STYLES = {"paper": ("#0072B2", "o"), "other": ("#D55E00", "s"), "csv": ("#009E73", "^")}
 # Differences beyond this are drawn at the edge, hollow.
 LIMITS = {"auc": 0.15, "log_loss": 0.3}
+IN_README = ("autogluon", "tabpfn", "lightgbm-few-labels")
 PICTURE = "rivals.png"
 ALT = "Each setting as a dot: the difference in AUC and in log loss between HedgeClipper and others"
 
@@ -67,8 +71,8 @@ def figure_table(results: Sequence[Result], measure: str) -> str:
             continue
         gains = means[OURS] - means[name]
         better = f"{(SIGNS[measure] * gains > 0).sum()} of {len(means)}"
-        averages = [f"{means[column].mean():.4f}" for column in (name, OURS)]
-        changes = [f"{gains.mean():+.4f}", f"{gains.median():+.4f}"]
+        averages = [f"{means[column].mean():.3f}" for column in (name, OURS)]
+        changes = [f"{gains.mean():+.3f}", f"{gains.median():+.3f}"]
         rows.append([title, str(len(means)), *averages, *changes, better])
     return markdown_table(rows) if len(rows) > 1 else ""
 
@@ -97,6 +101,25 @@ def findings(results: Sequence[Result]) -> str:
     )
     tables = [figure_table(results, measure) for measure in MEASURES]
     return "\n\n".join([run, f"![{ALT}](figures/{PICTURE})", *filter(None, tables), times])
+
+
+def read(folder: Path = RESULTS.parent) -> list[Result]:
+    """Return the results of settings that are compared."""
+    return [one for one in read_results(folder / RESULTS.name) if one.key[:2] in KIND_OF]
+
+
+def describe_in_short(folder: Path = RESULTS.parent) -> str:
+    """Return the README's sentence: in how many settings ours is better, and medians."""
+    results = read(folder)
+    said = []
+    for name in (n for n in IN_README if n in others(results)):
+        means = paired(results, name, "auc")
+        gains = means[OURS] - means[name]
+        better = f"{(gains > 0).sum()} of {len(gains)} settings"
+        said.append(f"{METHODS[name].title} in {better} (median {gains.median():+.3f})")
+    if not said:
+        return ""
+    return f"On the same labels its AUC is higher than that of {listed(said)}."
 
 
 def draw_differences(results: Sequence[Result]) -> Figure:
@@ -141,9 +164,9 @@ def _dots(ax, gains: pd.Series, place: int, limit: float) -> None:
     ax.plot([middle, middle], [place - 0.34, place + 0.34], color="black", linewidth=2.5, zorder=3)
 
 
-def render(path: Path = RESULTS, docs: Path = DOCS) -> None:
-    """Write the picture and the section."""
-    results = [result for result in read_results(path) if result.key[:2] in KIND_OF]
+def render(folder: Path = RESULTS.parent, docs: Path = DOCS) -> None:
+    """Write the picture and the section; `table_page` writes the README's sentence."""
+    results = read(folder)
     if others(results):
         save_figure(draw_differences(results), docs / "figures" / PICTURE)
     write_sections(docs / "benchmarks.md", {"rivals": findings(results)})

@@ -1,4 +1,4 @@
-"""Writes docs/votes_table.md, its picture and the README's part from the results.
+"""Writes the tables of votes in docs/benchmarks.md, docs/votes.md and the README from the results.
 
 python -m benchmarks.votes.page
 """
@@ -7,78 +7,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from benchmarks.figures import (
-    OURS,
-    PairedFigures,
-    Row,
-    figure_table,
-    gains_table,
-    row_name,
-    summary_table,
-    when,
-    with_what,
-)
-from benchmarks.pages import DOCS, NOT_RUN, ROOT, markdown_table, save_figure, write_sections
-from benchmarks.plots import dots
+from benchmarks.figures import OURS, PairedFigures, summary_table, when, with_what
+from benchmarks.pages import DOCS, NOT_RUN, ROOT, listed, markdown_table, write_sections
 from benchmarks.results_file import FOLDER, read_results
 from benchmarks.votes.data import BUDGETS, JUDGES, JUDGES_BUDGETS, SETS
 from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS, VoteResult
 from benchmarks.votes.panels import PANELS, PLAIN, PanelResult
 from benchmarks.votes.rates import CASES, RATES, RateResult
-from benchmarks.votes.run_votes import PAPERS_LABELS, VOTES
+from benchmarks.votes.run_votes import VOTES
 from benchmarks.votes.speed import SPEED
 
-PICTURE = "figures/votes_table.png"
-# Okabe and Ito's colors, told apart by the color-blind; the markers differ as well.
-STYLES = {
-    OURS: ("#0072B2", "o"),
-    "majority": ("#000000", "x"),
-    "label_model": ("#D55E00", "s"),
-    "dawid_skene": ("#E69F00", "D"),
-    "glad": ("#009E73", "^"),
-    "mace": ("#CC79A7", "P"),
-    "naive_bayes": ("#56B4E9", "v"),
-    "accuracy_weights": ("#56B4E9", "<"),
-    "ridge": ("#56B4E9", ">"),
-    "best_voter": ("#999999", "d"),
-}
-LOSSES = (0.2, 0.5, 1.0, 2.0, 5.0)
-IN_README = {
-    OURS: "`VoteAggregator`",
-    "mace": "MACE (crowd-kit)",
-    "naive_bayes": "naive Bayes",
-    "dawid_skene": "Dawid-Skene (crowd-kit)",
-    "majority": "majority vote",
-    "label_model": "Snorkel LabelModel",
-}
-README_TEXT = (
-    "Accuracy on nine real sets of votes of labeling functions, classifiers and crowds, with 20, "
-    "100 and 500 gold labels. Majority vote and MACE use no gold labels, and Snorkel uses them for "
-    "the class prior alone; [votes and judges](docs/votes_table.md) has all methods."
-)
-
-
-class Published(NamedTuple):
-    """An and Dasgupta's (UAI 2024) losses of BF, and the lowest log loss of any method."""
-
-    bf_error: float
-    bf_loss: float
-    best_loss: float
-
-
-PUBLISHED = {
-    "bf_basketball": Published(0.1140, 0.39, 0.39),
-    "bf_cardio": Published(0.0311, 0.20, 0.20),
-    "bf_domain": Published(0.3675, 1.12, 1.12),
-    "bf_yelp": Published(0.3442, 0.64, 0.60),
-    "bf_youtube": Published(0.2434, 0.50, 0.42),
-}
+JUDGES_SHOWN = (OURS, "ridge", "majority")
 
 
 class VoteFigures(PairedFigures):
@@ -91,17 +36,6 @@ class VoteFigures(PairedFigures):
     titles: ClassVar = {name: method.title for name, method in METHODS.items()}
     outside, main_measure, command = (BF,), "accuracy", "make votes-table"
 
-    def ties(self, row: Row, measure: str) -> list[str]:
-        """Return the best and its ties; for times only the best, as a few draws show no ties."""
-        if measure != "seconds":
-            return super().ties(row, measure)
-        names = [name for name in self.methods(without=self.outside) if self.has(row, name)]
-        return [min(names, key=lambda name: self.mean(row, name, measure))]
-
-    def table(self, measure: str) -> str:
-        """Return the table of one figure."""
-        return figure_table(self, measure, self.methods(without=[BF]))
-
 
 def read_figures(folder: Path = FOLDER, *, judges: bool = False) -> VoteFigures:
     """Return the results of the table, or those on the verdicts of language models."""
@@ -110,25 +44,18 @@ def read_figures(folder: Path = FOLDER, *, judges: bool = False) -> VoteFigures:
 
 
 def sections(folder: Path = FOLDER) -> dict[str, str]:
-    """Return the sections of docs/votes_table.md, of those results that there are."""
-    figures, judges = read_figures(folder), read_figures(folder, judges=True)
-    found = dict.fromkeys(("run", "accuracy", "log-loss", "seconds", "published"), NOT_RUN)
+    """Return the sections of docs/benchmarks.md, of those results that there are."""
+    figures = read_figures(folder)
+    found = dict.fromkeys(("run", "accuracy"), NOT_RUN)
     if figures.rows:
-        others = {name: METHODS[name].title for name in figures.methods(without=[OURS, BF])}
-        gains = gains_table(figures, OURS, others, {"accuracy": 1, "log_loss": -1})
+        shown = figures.methods(without=[BF])
         found = {
-            "run": f"{describe_run(figures)}\n\n![Accuracy and log loss by row]({PICTURE})",
-            "accuracy": f"{figures.table('accuracy')}\n\nHedgeClipper and the others:\n\n{gains}",
-            "log-loss": figures.table("log_loss"),
-            "seconds": figures.table("seconds"),
-            "published": published_table(figures),
+            "run": describe_run(figures),
+            "accuracy": summary_table(figures, "accuracy", shown, {}, OURS),
         }
-    tables = [judges.table(measure) for measure in ("accuracy", "log_loss") if judges.rows]
-    found["judges"] = "\n\n".join(tables) or NOT_RUN
     for name, path, kind, table in (
-        ("stress", PANELS["small"].results, PanelResult, stress_table),
-        ("crowds", PANELS["crowds"].results, PanelResult, crowds_table),
-        ("rates", RATES, RateResult, rates_table),
+        ("crowds", PANELS["crowds"].results, PanelResult, describe_crowds),
+        ("rates", RATES, RateResult, describe_rates),
         ("speed", SPEED, VoteResult, speed_table),
     ):
         results = read_results(folder / path.name, kind)
@@ -137,112 +64,69 @@ def sections(folder: Path = FOLDER) -> dict[str, str]:
 
 
 def readme_sections(folder: Path = FOLDER) -> dict[str, str]:
-    """Return the README's summary of accuracies."""
-    figures = read_figures(folder)
-    if not figures.rows:
-        return {"votes": NOT_RUN}
-    table = summary_table(figures, "accuracy", list(IN_README), IN_README)
-    return {"votes": f"{README_TEXT}\n\n{table}"}
+    """Return the table of judges, for the README and docs/votes.md."""
+    judges = read_figures(folder, judges=True)
+    return {"judges": judges_table(judges) if judges.rows else NOT_RUN}
+
+
+def judges_table(figures: VoteFigures) -> str:
+    """Return accuracies on the verdicts of language models, a column for each number of labels."""
+    budgets = [row[1] for row in figures.rows]
+    rows = [["accuracy, by number of labels", *[str(n) for n in budgets]]]
+    for name in JUDGES_SHOWN:
+        values = [figures.mean(row, name, "accuracy") for row in figures.rows]
+        title = "`VoteAggregator`" if name == OURS else METHODS[name].title
+        rows.append([title, *[f"{value:.3f}" for value in values]])
+    return markdown_table(rows)
 
 
 def describe_run(figures: VoteFigures) -> str:
-    """Return when and with what it was run, and what was not."""
+    """Return when and with what it was run, and which methods could not be run on all draws."""
     draws = len({result.draw for result in figures.results})
-    lines = [
-        f"Run on {when(figures.results)} with {with_what(figures.results)}. {draws} draws of the "
-        "labels for each row. Runs without a result:\n"
-    ]
-    reasons = Counter((r.method, r.reason) for r in figures.results if r.reason)
-    for (method, reason), count in sorted(reasons.items()):
-        lines.append(f"- {METHODS[method].title}, {count} draw{'s' * (count > 1)}: {reason}.")
-    return "\n".join(lines if reasons else [*lines, "- none."])
+    missing = Counter(METHODS[r.method].title for r in figures.results if r.reason)
+    gaps = listed([f"{title} on {n:,} draws" for title, n in sorted(missing.items())])
+    slow = f" Too slow to be run: {gaps}." if gaps else ""
+    return (
+        f"{draws} draws of the labels for each set and number of labels.{slow} Run on "
+        f"{when(figures.results)} with {with_what(figures.results)}."
+    )
 
 
-def published_table(figures: VoteFigures) -> str:
-    """Return the published values beside ours."""
-    rows = [
-        [
-            "data", "BF 0-1 loss: here / published", "BF log loss: here / published (difference)",
-            "log loss: default / best published (difference)", "0-1 loss: default / majority vote",
-        ]
-    ]  # fmt: skip
-    for row in figures.rows:
-        if row[0] not in PUBLISHED or row[1] != PAPERS_LABELS:
-            continue
-        theirs, shown = PUBLISHED[row[0]], (BF, OURS, "majority")
-        bf, own, majority = (100 * (1.0 - figures.mean(row, m, "accuracy")) for m in shown)
-        bf_loss, loss = (figures.mean(row, m, "log_loss") for m in (BF, OURS))
-        rows.append(
-            [
-                row[0],
-                f"{bf:.2f} / {100 * theirs.bf_error:.2f}",
-                f"{bf_loss:.3f} / {theirs.bf_loss:.2f} ({bf_loss - theirs.bf_loss:+.3f})",
-                f"{loss:.3f} / {theirs.best_loss:.2f} ({loss - theirs.best_loss:+.3f})",
-                f"{own:.2f} / {majority:.2f}",
-            ]
-        )
-    return markdown_table(rows)
-
-
-def stress_table(results: Sequence[PanelResult]) -> str:
-    """Return accuracies of ours, naive Bayes and majority vote in each cell."""
-    cells, labels, methods, *_ = PANELS["small"]
-    known = accuracies(results)
-    rows = [["voters", "voters, classes", *[f"{n} labels" for n in labels]]]
-    for cell in cells:
-        texts = []
-        for n in labels:
-            means = [known[cell.name, n, m] for m in methods if (cell.name, n, m) in known]
-            texts.append(" / ".join(f"{mean:.3f}" for mean in means) or "-")
-        rows.append([cell.kind, f"{cell.n_voters}, {cell.n_classes}", *texts])
-    return markdown_table(rows)
-
-
-def accuracies(results: Sequence[PanelResult]) -> dict[tuple[str, int, str], float]:
-    """Return mean accuracies by cell, number of labels and method."""
-    known: dict[tuple[str, int, str], list[float]] = {}
+def describe_crowds(results: Sequence[PanelResult]) -> str:
+    """Return how ours compares with the simple method that is best in each cell."""
+    known: dict[tuple, list[float]] = {}
     for result in results:
         known.setdefault((result.data, result.n_labels, result.method), []).append(result.accuracy)
-    return {key: float(np.mean(values)) for key, values in known.items()}
-
-
-def crowds_table(results: Sequence[PanelResult]) -> str:
-    """Return accuracies of ours beside those of the plain rule that is best in each cell."""
     cells, labels, *_ = PANELS["crowds"]
-    known = accuracies(results)
-    rows, gains = [["voters", *[f"{n} labels" for n in labels]]], []
-    for name in (cell.name for cell in cells):
-        texts = []
-        for n in labels:
-            means = {m: known[name, n, m] for m in (OURS, *PLAIN) if (name, n, m) in known}
-            if len(means) <= len(PLAIN):
-                texts.append("-")
-                continue
-            ours, best = means.pop(OURS), max(means, key=lambda m: means[m])
-            gains.append(ours - means[best])
-            texts.append(f"{ours:.3f} / {means[best]:.3f} ({METHODS[best].title})")
-        rows.append([name, *texts])
+    gains = []
+    for name, n in product((cell.name for cell in cells), labels):
+        means = {m: np.mean(known[name, n, m]) for m in (OURS, *PLAIN) if (name, n, m) in known}
+        if len(means) > len(PLAIN):
+            ours = means.pop(OURS)
+            gains.append(ours - max(means.values()))
     if not gains:
         return NOT_RUN
     n_behind = sum(gain < -0.01 for gain in gains)
     return (
-        f"{markdown_table(rows)}\n\nOn average HedgeClipper is {100 * np.mean(gains):+.1f} points "
-        f"from the best plain rule of a cell, and more than a point behind it in {n_behind} of "
-        f"{len(gains)} cells."
+        f"On generated crowds, `VoteAggregator` is on average {100 * np.mean(gains):+.1f} points "
+        f"from the simple method that is best on each, and more than a point behind it on "
+        f"{n_behind} of {len(gains)}."
     )
 
 
-def rates_table(results: Sequence[RateResult]) -> str:
-    """Return how often intervals hold, and their mean length."""
-    rows = [["data, labels", "estimate: holds", "mean length", "guarantee: holds", "mean length"]]
-    for data, n_labels in CASES:
-        texts = [f"{data}, {n_labels}"]
-        for kind in ("estimate", "guarantee"):
-            own = [r for r in results if (r.data, r.n_labels, r.method) == (data, n_labels, kind)]
-            texts.append(f"{np.mean([r.holds for r in own]):.1%}" if own else "-")
-            texts.append(f"{np.mean([r.upper - r.lower for r in own]):.3f}" if own else "-")
-        rows.append(texts)
-    return markdown_table(rows)
+def describe_rates(results: Sequence[RateResult]) -> str:
+    """Return how often intervals of class rates hold."""
+    said = []
+    for kind in ("estimate", "guarantee"):
+        held = [np.mean([r.holds for r in own]) for own in _by_case(results, kind) if own]
+        said.append(f"{np.mean(held):.1%} ({kind}; the lowest of {len(held)} sets {min(held):.1%})")
+    return f"The 95% intervals of `class_rates()` contain the true rate in {listed(said)} of draws."
+
+
+def _by_case(results: Sequence[RateResult], kind: str) -> list[list[RateResult]]:
+    return [
+        [r for r in results if (r.data, r.n_labels, r.method) == (*case, kind)] for case in CASES
+    ]
 
 
 def speed_table(results: Sequence[VoteResult]) -> str:
@@ -262,31 +146,11 @@ def speed_table(results: Sequence[VoteResult]) -> str:
     return markdown_table(rows)
 
 
-def draw_votes(figures: VoteFigures) -> Figure:
-    """Return the picture: accuracy and log loss of all methods by row."""
-    figure = Figure(figsize=(10.0, 6.8), layout="constrained")
-    columns = figures.methods(without=[BF])
-    left, right = figure.subplots(1, 2, sharey=True)
-    for ax, measure in ((left, "accuracy"), (right, "log_loss")):
-        dots(ax, figures, columns, lambda r, name, m=measure: figures.mean(r, name, m), STYLES)
-        ax.set_xlabel(f"{measure.replace('_', ' ')}, mean of the draws")
-    right.set_xscale("log")
-    right.set_xticks(LOSSES, [f"{loss:g}" for loss in LOSSES])
-    right.minorticks_off()
-    left.set_yticks(range(len(figures.rows)), [row_name(row) for row in figures.rows])
-    left.invert_yaxis()
-    handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
-    return figure
-
-
 def render(folder: Path = FOLDER, docs: Path = DOCS, readme: Path = ROOT / "README.md") -> None:
-    """Write the picture, and the sections of the page and of the README."""
-    figures = read_figures(folder)
-    if figures.rows:
-        save_figure(draw_votes(figures), docs / PICTURE)
-    write_sections(docs / "votes_table.md", sections(folder))
-    write_sections(readme, readme_sections(folder))
+    """Write the sections of the page, of the judges, and of the README."""
+    write_sections(docs / "benchmarks.md", sections(folder))
+    for page in (docs / "votes.md", readme):
+        write_sections(page, readme_sections(folder))
 
 
 if __name__ == "__main__":

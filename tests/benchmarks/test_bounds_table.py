@@ -3,8 +3,8 @@ import pytest
 
 from benchmarks.bounds_table import RESULTS, Outcome, is_broken, split_again
 from benchmarks.finishing import MAX_ERRORS, PROCEDURES, before, bet_is_won, pac_labels
-from benchmarks.pages import with_section
-from benchmarks.render_bounds import PAGE, sections
+from benchmarks.pages import DOCS, with_section
+from benchmarks.render_bounds import PAGE, README, readme_sections, sections
 from benchmarks.results_file import read_results
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 
@@ -25,9 +25,14 @@ def pool():
     return make_rule(wrong[:500], uncertainties[:500], uncertainties[500:]), wrong[500:]
 
 
-def test_the_committed_page_is_what_the_committed_results_say():
-    page = PAGE.read_text(encoding="utf-8")
-    for name, text in sections(read_results(RESULTS, Outcome)).items():
+@pytest.mark.parametrize(
+    ("path", "parts"),
+    [(PAGE, sections), (README, readme_sections), (DOCS / "index.md", readme_sections)],
+    ids=["benchmarks", "README", "index"],
+)
+def test_the_committed_page_is_what_the_committed_results_say(path, parts):
+    page = path.read_text(encoding="utf-8")
+    for name, text in parts(read_results(RESULTS, Outcome)).items():
         assert with_section(page, name, text) == page
 
 

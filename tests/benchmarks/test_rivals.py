@@ -61,9 +61,9 @@ def test_differences_are_those_on_draws_that_both_have():
     results += made_up(TABPFN, rows=ROWS[1:], auc=0.87)
     results += [replace(r, draw=3, auc=0.1) for r in made_up(OURS, draws=1)]
     auc, loss = page.figure_table(results, "auc"), page.figure_table(results, "log_loss")
-    assert "| AutoGluon, 60 seconds | 2 | 0.8000 | 0.8600 | +0.0600 | +0.0600 | 2 of 2 |" in auc
-    assert "| TabPFN v1 | 1 | 0.8700 | 0.8600 | -0.0100 | -0.0100 | 0 of 1 |" in auc
-    assert "| AutoGluon, 60 seconds | 2 | 0.3500 | 0.3000 | -0.0500 | -0.0500 | 2 of 2 |" in loss
+    assert "| AutoGluon, 60 seconds | 2 | 0.800 | 0.860 | +0.060 | +0.060 | 2 of 2 |" in auc
+    assert "| TabPFN v1 | 1 | 0.870 | 0.860 | -0.010 | -0.010 | 0 of 1 |" in auc
+    assert "| AutoGluon, 60 seconds | 2 | 0.350 | 0.300 | -0.050 | -0.050 | 2 of 2 |" in loss
 
 
 def test_times_beside_other_load_are_left_out():

@@ -11,7 +11,8 @@ from benchmarks import paper_table, run_table, table_page
 from benchmarks.data.sources import DATASETS, PUBLISHED_COLUMNS, fetch_all
 from benchmarks.figures import (
     OURS,
-    gains_table,
+    differences_table,
+    gains_rows,
     on_common_draws,
     summary_table,
 )
@@ -20,7 +21,7 @@ from benchmarks.methods.hedgeclipper import fitted
 from benchmarks.methods.method import Member, two_classes
 from benchmarks.methods.supervised import EQUAL_FOREST, N_TREES
 from benchmarks.pages import DOCS, NOT_RUN, ROOT, markdown_table, with_section
-from benchmarks.paper_table import HELD_OUT, SMALL_ALPHA, Figures, distances, far_off, published
+from benchmarks.paper_table import HELD_OUT, SMALL_ALPHA, Figures, distances, published
 from benchmarks.results_file import FOLDER, Key, Result, read_results, write_results
 from benchmarks.run_table import COMPARISONS, RARE_DATA
 
@@ -170,8 +171,13 @@ def test_the_summary_has_the_best_mean_first_and_what_was_not_run_last():
 def test_gains_are_paired_and_their_rows_counted():
     ours = {OURS: [0.85, 0.86, 0.855]}
     figures = Figures(made_up([ROW], auc=ours) + made_up([("covtype", 1000)]))
-    line = gains_table(figures, OURS, {"mart": "boosting"}).splitlines()[2]
-    assert line == "| boosting | +0.0275 ± 0.0014 | 1, 0 | +0.0000 ± 0.0000 | 0, 0 |"
+    _, line = gains_rows(figures, OURS, {"mart": "boosting"})
+    assert line == ["boosting", "+0.0275 ± 0.0014", "1, 0", "+0.0000 ± 0.0000", "0, 0"]
+    table = differences_table({"both": figures}, OURS, {"mart": "boosting", "tabpfn": "none"})
+    assert table.splitlines()[2:] == [
+        "| boosting | +0.027 | +0.027 | 1 | +1, -0 |",
+        "| none |  |  |  |  |",
+    ]
 
 
 def near_published(**changes):
@@ -185,20 +191,7 @@ def near_published(**changes):
 def test_distances_are_from_the_published_values():
     near = near_published()
     assert distances(near) == pytest.approx(dict.fromkeys(distances(near), 0.02))
-    assert far_off(near) == []
-    assert "with the paper's settings: 0.000 by scores" in paper_table.describe_protocol(near)
-
-
-def test_far_rows_need_a_remark(monkeypatch):
-    far = near_published(mart=[0.682 + 0.11] * 3)
-    assert far_off(far) == [(ROW, ["mart"])]
-    for remarks, text in (({}, None), ({"100": "because"}, "- a1a, 100 (MART): because.")):
-        monkeypatch.setitem(DATASETS, "a1a", replace(DATASETS["a1a"], remarks=remarks))
-        if text is None:
-            with pytest.raises(ValueError, match=r"a1a, 100 .*MART: write a remark"):
-                paper_table.describe_protocol(far)
-        else:
-            assert text in paper_table.describe_protocol(far)
+    assert "by scores: 0.000 with alpha = 1," in paper_table.describe_protocol(near)
 
 
 def test_results_with_a_draw_missing_are_refused():
@@ -213,8 +206,8 @@ def test_cells_of_rare_classes_are_means_over_the_data_sets():
     results = made_up(rows[1:], methods=methods)
     results += made_up(rows[:1], methods=methods, auc={OURS: [0.72] * 3})
     lines = table_page.rare_classes(results).splitlines()
-    assert lines[-1] == "| 5% | 30 | 0.8000 | -0.0200 | +0.0000 | +0.0000 | -0.0800 |"
-    assert "| 5% |" not in table_page.rare_classes(results[: len(methods) * 9])
+    assert "| 5% | 0.80, -0.020 (-0.080) |  |  |" in lines
+    assert "| 5% |  |  |  |" in table_page.rare_classes(results[: len(methods) * 9])
 
 
 def test_data_that_cannot_be_had_are_named(monkeypatch, tmp_path):
@@ -237,16 +230,15 @@ def test_sections_are_replaced_between_their_marks():
 def test_rendering_writes_pages_and_pictures(tmp_path):
     docs, readme = tmp_path / "docs", tmp_path / "README.md"
     docs.mkdir()
-    for name in ("table.md", "ablations.md"):
+    for name in ("benchmarks.md", "ablations.md", "paper.md"):
         shutil.copy(DOCS / name, docs / name)
     shutil.copy(ROOT / "README.md", readme)
     better = {OURS: [0.9, 0.91, 0.92]}
     write_results(tmp_path / "table.csv", made_up(auc=better))
     table_page.render(tmp_path, docs, readme)
-    assert "| a1a, 100 | **0.910** |" in (docs / "table.md").read_text(encoding="utf-8")
-    assert NOT_RUN in (docs / "table.md").read_text(encoding="utf-8")
+    assert NOT_RUN in (docs / "benchmarks.md").read_text(encoding="utf-8")
     assert "+0.1100 ± 0.0058" in (docs / "ablations.md").read_text(encoding="utf-8")
-    assert "| `HedgeClipperClassifier` | 0.910 | 1 |" in readme.read_text(encoding="utf-8")
+    assert "| `HedgeClipperClassifier` | 0.910 |  | 1 |" in readme.read_text(encoding="utf-8")
     for name in ("table.png", "gains.png"):
         assert (docs / "figures" / name).stat().st_size > 10_000
 
@@ -267,7 +259,8 @@ def test_committed_results_are_whole(name):
 
 def test_committed_pages_are_what_the_committed_results_say():
     for path, parts in (
-        (DOCS / "table.md", table_page.page_sections()),
+        (DOCS / "benchmarks.md", table_page.page_sections()),
+        (DOCS / "paper.md", table_page.protocol_sections()),
         (DOCS / "ablations.md", table_page.ablation_sections()),
         (ROOT / "README.md", table_page.readme_sections()),
     ):

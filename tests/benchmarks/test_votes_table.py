@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.figures import OURS, figure_table
+from benchmarks.figures import OURS, summary_table
 from benchmarks.pages import DOCS, NOT_RUN, ROOT, with_section
 from benchmarks.results_file import Key, read_results, write_results
 from benchmarks.votes import page, run_votes
-from benchmarks.votes.data import SETS, VoteDraw, why_absent
+from benchmarks.votes.data import JUDGES, SETS, VoteDraw, why_absent
 from benchmarks.votes.methods import BF, METHODS, VoteMethod, VoteResult
 from benchmarks.votes.page import VoteFigures
 from benchmarks.votes.peers.peer import Outcome
@@ -133,19 +133,14 @@ def test_fewer_draws_are_compared_on_those_that_both_have():
     ours = [0.8, 0.82, 0.3]
     figures = VoteFigures(made_up(accuracy={"glad": glad, OURS: ours, "mace": [0.1] * 3}))
     assert figures.mean(ROW, "glad", "accuracy") == pytest.approx(0.705)
-    assert "| 0.705 |" in figure_table(figures, "accuracy", [OURS, "glad", "mace"])
+    table = summary_table(figures, "accuracy", [OURS, "glad"], {}, OURS)
+    assert "| GLAD | 0.705 | +0.105 |" in table
 
 
 def test_draws_without_a_result_are_listed():
     results = made_up(accuracy={"glad": [0.8, np.nan, np.nan]})
     gaps = [replace(r, reason="too slow") if np.isnan(r.accuracy) else r for r in results]
-    assert "- GLAD, 2 draws: too slow." in page.describe_run(VoteFigures(gaps))
-
-
-def test_published_losses_are_beside_ours():
-    losses = {BF: [0.23] * 3, OURS: [0.18] * 3}
-    line = page.published_table(VoteFigures(made_up(log_loss=losses))).splitlines()[2]
-    assert "| 0.230 / 0.20 (+0.030) | 0.180 / 0.20 (-0.020) | 20.00 / 20.00 |" in line
+    assert "GLAD on 2 draws" in page.describe_run(VoteFigures(gaps))
 
 
 def test_ratios_are_of_medians_with_conversion():
@@ -154,25 +149,28 @@ def test_ratios_are_of_medians_with_conversion():
     assert "| Snorkel LabelModel | 14.50 | 0.50 | 7.50 | 30 | 3.33 |" in table
 
 
-def test_rendering_votes_writes_pages_and_picture(tmp_path):
+def test_rendering_votes_writes_pages(tmp_path):
     docs, readme = tmp_path / "docs", tmp_path / "README.md"
     docs.mkdir()
-    shutil.copy(DOCS / "votes_table.md", docs)
+    for name in ("benchmarks.md", "votes.md"):
+        shutil.copy(DOCS / name, docs)
     shutil.copy(ROOT / "README.md", readme)
     rows = [ROW, ("bf_yelp", 100), ("crowd_sp", 20)]
     results = made_up(rows, accuracy={OURS: [0.9, 0.91, 0.92]})
+    results += made_up([(JUDGES, 10)], accuracy={"ridge": [0.7, 0.71, 0.72]})
     write_results(tmp_path / VOTES.name, results, VoteResult)
     page.render(tmp_path, docs, readme)
-    text = (docs / "votes_table.md").read_text(encoding="utf-8")
-    assert "| bf_cardio, 100 | **0.910** | 0.800 |" in text
-    assert "| `VoteAggregator` | 0.910 | 3 |" in readme.read_text(encoding="utf-8")
+    text = (docs / "benchmarks.md").read_text(encoding="utf-8")
+    assert "| HedgeClipper | 0.910 |  | 3 |" in text
+    for path in (docs / "votes.md", readme):
+        assert "| Ridge logistic regression | 0.710 |" in path.read_text(encoding="utf-8")
     assert page.sections(tmp_path)["votes-speed"] == NOT_RUN
-    assert (docs / page.PICTURE).stat().st_size > 10_000
 
 
 def test_committed_pages_are_what_the_committed_votes_say():
     for path, parts in (
-        (DOCS / "votes_table.md", page.sections()),
+        (DOCS / "benchmarks.md", page.sections()),
+        (DOCS / "votes.md", page.readme_sections()),
         (ROOT / "README.md", page.readme_sections()),
     ):
         text = path.read_text(encoding="utf-8")
