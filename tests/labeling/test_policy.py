@@ -39,7 +39,7 @@ def test_the_expected_review_is_that_of_simulated_tests(steepness):
     """Rows are wrong with known probabilities; the test is run on 200 random samples."""
     rng, n, limit = np.random.default_rng(0), 3000, 150
     errors = 0.5 * np.linspace(0, 1, n) ** steepness
-    proof = expected_proof(errors[None], limit=limit, delta=0.05)
+    proof = expected_proof(errors[None], n, limit=limit, delta=0.05)
     left = []
     for _ in range(200):
         drawn = rng.choice(n, proof.n_test, replace=False)
@@ -51,10 +51,18 @@ def test_the_expected_review_is_that_of_simulated_tests(steepness):
 
 def test_unsure_of_the_errors_more_review_is_expected():
     errors = np.full(3000, 0.02)
-    sure = expected_proof(errors[None], limit=100, delta=0.05)
-    unsure = expected_proof(np.outer([0.2, 1, 3], errors), limit=100, delta=0.05)
+    sure = expected_proof(errors[None], 3000, limit=100, delta=0.05)
+    unsure = expected_proof(np.outer([0.2, 1, 3], errors), 3000, limit=100, delta=0.05)
     assert sure.n_review == 0
     assert unsure.cost > sure.cost
+
+
+def test_evenly_spaced_rows_stand_for_all():
+    errors = np.linspace(0, 0.3, 40_000)[None]
+    whole = expected_proof(errors, 40_000, limit=2000, delta=0.05)
+    some = expected_proof(errors[:, ::20], 40_000, limit=2000, delta=0.05)
+    assert some.n_test == whole.n_test
+    assert some.n_review == pytest.approx(whole.n_review, rel=0.01)
 
 
 def test_wrong_rows_that_were_found_end_what_is_kept():
@@ -65,9 +73,9 @@ def test_wrong_rows_that_were_found_end_what_is_kept():
 
 
 def test_without_hope_all_rows_are_left():
-    assert expected_proof(np.ones((1, 500)), limit=5, delta=0.05).cost > 480
-    assert expected_proof(np.ones((1, 5)), limit=0, delta=0.05) == Proof(0, 5)
-    assert expected_proof(np.zeros((1, 0)), limit=5, delta=0.05) == Proof(0, 0)
+    assert expected_proof(np.ones((1, 500)), 500, limit=5, delta=0.05).cost > 480
+    assert expected_proof(np.ones((1, 5)), 5, limit=0, delta=0.05) == Proof(0, 5)
+    assert expected_proof(np.zeros((1, 0)), 0, limit=5, delta=0.05) == Proof(0, 0)
 
 
 def test_with_many_labels_the_curve_is_that_of_a_logistic_regression():

@@ -61,8 +61,8 @@ N_RECENT = 120
 SECOND_EVERY = 10
 CHOOSE_STREAM, SECOND_STREAM = 0xC405, 0x5EC0
 PLAN_ERRORS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
-# curves for the interval of the error, and rows that stand for all
-N_CURVES, N_SHOWN = 100, 1000
+# curves for the interval of the error, and how many rows stand for all there and in plans
+N_CURVES, N_SHOWN, N_PLANNED = 100, 1000, 10_000
 
 
 class LabelingLoop:
@@ -193,6 +193,7 @@ class LabelingLoop:
         self._open: dict[int, str] = {}
         self._n_asked = 0
         self._cache: dict[str, Any] = {}
+        self._sorted: tuple[Any, np.ndarray] = None, np.zeros(0, np.int64)
         self._proofs: dict[int, Proof] = {}  # by limit, since the last fit
 
     # what people do
@@ -493,11 +494,12 @@ class LabelingLoop:
         elif running is not None:
             more, reason = self._unmarked(running.untested(codes)), "test"
         elif phase == "choose":
-            free = np.array(self._unmarked(np.arange(self.n_rows)), np.int64)
+            is_free = codes == NONE
+            is_free[list(self._open)] = False
             rng, self._n_asked = self._rng(CHOOSE_STREAM, self._n_asked), self._n_asked + 1
             is_known = self._fit is not None and self._way == "chosen"
             known = self._fit.uncertainties if self._fit is not None and is_known else None
-            more, reason = choose_rows(free, known, n, rng).tolist(), "chosen"
+            more, reason = choose_rows(np.flatnonzero(is_free), known, n, rng).tolist(), "chosen"
         else:
             more = self._fresh(self._review_rows())
         for row in more[: n - len(rows)]:
@@ -571,10 +573,21 @@ class LabelingLoop:
         if self._state.level is None:
             return Proof(0, left.size + n_undecided)
         if limit not in self._proofs:
-            errors = self._curve()(np.sort(self._fit.uncertainties[left]))
-            proof = expected_proof(errors, limit=limit, delta=self._state.level)
+            shown, n_left = (
+                _spaced(self._ordered(self._fit, self._codes == NONE), N_PLANNED),
+                left.size,
+            )
+            errors = self._curve()(shown)
+            proof = expected_proof(errors, n_left, limit=limit, delta=self._state.level)
             self._proofs[limit] = Proof(proof.n_test, proof.n_review + n_undecided)
         return self._proofs[limit]
+
+    def _ordered(self, source: FitResult | Attempt, is_shown: np.ndarray) -> np.ndarray:
+        """Return uncertainties of some rows, ascending; all are sorted once, since that is slow."""
+        if self._sorted[0] is not source:
+            self._sorted = source, np.argsort(source.uncertainties, kind="stable")
+        order = self._sorted[1]
+        return source.uncertainties[order[is_shown[order]]]
 
     def _plan(self) -> Plan | None:
         if self._fit is None:
@@ -589,13 +602,18 @@ class LabelingLoop:
         source = self._state.attempts[-1] if self._state.attempts else self._fit
         if source is None:
             return None, None
-        rest = np.sort(source.uncertainties[self._codes < 0])
-        shown = rest[np.linspace(0, rest.size - 1, min(rest.size, N_SHOWN)).astype(int)]
+        rest = self._ordered(source, self._codes < 0)
+        shown = _spaced(rest, N_SHOWN)
         points = np.random.default_rng(0).normal(size=(N_CURVES, 2))
         rates = self._curve()(shown, points).mean(axis=1) if rest.size else np.zeros(N_CURVES)
         rates *= rest.size / self.n_rows
         low, high = np.quantile(rates, (0.05, 0.95)).tolist()
         return float(np.median(rates)), (low, high)
+
+
+def _spaced(values: np.ndarray, n: int) -> np.ndarray:
+    """Return at most so many of the values, evenly spaced."""
+    return values[np.linspace(0, values.size - 1, min(values.size, n)).astype(int)]
 
 
 def _check_rows(X: Any, model: Any) -> tuple[Any, int, str]:

@@ -74,9 +74,12 @@ def choose_rows(
         return rng.choice(candidates, n, replace=False)
     n_explored = rng.binomial(n, EXPLORED)
     explored = rng.choice(candidates, n_explored, replace=False)
-    rest = np.setdiff1d(candidates, explored)
+    rest = candidates[~np.isin(candidates, explored)]
     n_most = max(2 * n, min(int(CANDIDATE_SHARE * candidates.size), MOST_CANDIDATES))
-    most = rest[np.argsort(-uncertainties[rest], kind="stable")[:n_most]]
+    if n_most < rest.size:
+        most = rest[np.argpartition(-uncertainties[rest], n_most - 1)[:n_most]]
+    else:
+        most = rest
     chosen = rng.choice(most, n - n_explored, replace=False)
     return rng.permutation(np.concatenate([explored, chosen]))
 
@@ -158,14 +161,16 @@ class Proof:
         return self.n_test + self.n_review
 
 
-def expected_proof(errors: np.ndarray, *, limit: int, delta: float) -> Proof:
+def expected_proof(errors: np.ndarray, n_pool: int, *, limit: int, delta: float) -> Proof:
     """Return the number of test labels with which the fewest labels by hand are expected.
 
     Parameters
     ----------
-    errors : ndarray of shape (n_curves, n_pool)
-        Estimated probabilities that each row is predicted wrong, the least uncertain row first.
-        The expectation is the mean over all curves.
+    errors : ndarray of shape (n_curves, n)
+        Estimated probabilities that rows are predicted wrong, the least uncertain row first: all
+        rows of the pool, or evenly spaced ones. The expectation is the mean over all curves.
+    n_pool : int
+        Number of rows of the pool.
     limit : int
         Errors that may be left.
     delta : float
@@ -178,16 +183,15 @@ def expected_proof(errors: np.ndarray, *, limit: int, delta: float) -> Proof:
 
     Examples
     --------
-    >>> expected_proof(np.linspace(0, 0.2, 5000)[None], limit=250, delta=0.05)
+    >>> expected_proof(np.linspace(0, 0.2, 5000)[None], 5000, limit=250, delta=0.05)
     Proof(n_test=657, n_review=1525)
     """
-    n_pool = errors.shape[1]
     best, n_test = Proof(0, n_pool), least_tested(n_pool, limit, delta)
-    sums = np.cumsum(errors, axis=1)
+    sums, each = np.cumsum(errors, axis=1), n_pool / max(errors.shape[1], 1)
     while 0 < n_test < n_pool:
         allowed = allowed_errors(n_pool, n_test, limit, delta)
-        most = (allowed + MEDIAN) * n_pool / n_test
-        n_kept = float(np.mean([np.searchsorted(own, most, side="right") for own in sums]))
+        most = (allowed + MEDIAN) * n_pool / n_test / each
+        n_kept = each * float(np.mean([np.searchsorted(own, most, side="right") for own in sums]))
         found = Proof(n_test, round((n_pool - n_kept) * (1.0 - n_test / n_pool)))
         if found.cost < best.cost:
             best = found
