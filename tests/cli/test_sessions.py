@@ -127,6 +127,21 @@ def test_a_session_of_other_rows(command):
     assert "is a session of 569 rows, and rows.csv has 500" in command.result["error"]
 
 
+def test_a_session_of_rows_in_another_order(command):
+    label(60)
+    pd.read_csv("rows.csv")[::-1].to_csv("rows.csv", index=False)
+    assert command(*FIT).code == ExitCode.DATA
+    assert "or they are in another order" in command.result["error"]
+
+
+def test_first_rows_alone_are_no_planned_sample(command):
+    """Whoever labels sees how well it goes, and may stop where it looks best."""
+    label(25)
+    assert set(read_session(SESSION).reasons) == {"start"}
+    assert command(*FIT, "--confidence", 0.9).code == 0, command.err
+    assert command.result["certificate"]["kind"] == "estimate"
+
+
 def test_a_session_that_is_none(command):
     label(5)
     assert command(*(word.replace("session", "none") for word in FIT)).code == ExitCode.DATA

@@ -119,6 +119,8 @@ class LabelTable:
 
     def shared(self, names: Sequence[str]) -> list[str]:
         """Return the columns beside the labels that another table has, too."""
+        if self.session is not None:
+            return [name for name in self.session.columns if name in names]
         return [name for name in self.frame if name in names and name not in (ROW, self.column)]
 
     def match(self, frame: pd.DataFrame, key: str | None, output: Output | None) -> PeoplesLabels:
@@ -155,11 +157,20 @@ class LabelTable:
                 f"{len(frame):,}.",
                 "Pass all rows that were labeled, in their order.",
             )
+        shared = self.shared(list(frame))
+        if len(shared) < len(session.columns) or digest_in_order(frame[shared]) != session.digest:
+            raise CommandError(
+                f"{self.place} has not the rows that {self.name} is a session of, or they are in "
+                "another order.",
+                "Pass the file that was labeled, as it was.",
+            )
         sample = session.sample
-        if sample is None:  # before an attempt to prove, only the first rows were drawn
+        if sample is None:
+            # only the first rows were drawn, and more of them as long as somebody looked on: a
+            # sample that was extended from nothing, which allows estimates
             is_first, is_known = session.reasons == "start", session.reasons == "known"
             first, known = session.rows[is_first], session.rows[is_known]
-            sample = Sample(first, session.n_rows, known, 0, "", first.size)
+            sample = Sample(first, session.n_rows, known, 0, "", n_first=0)
         texts = dict(zip(session.rows.tolist(), self.labels, strict=True))
         labels = np.array([texts.pop(row, None) for row in sample.rows.tolist()], object)
         more = {row: label for row, label in texts.items() if label is not None}

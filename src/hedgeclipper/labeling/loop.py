@@ -132,6 +132,7 @@ class LabelingLoop:
             "version": VERSION,
             "rows": n_rows,
             "digest": digest,
+            "columns": [str(name) for name in X.columns] if is_frame(X) else [],
             "target": str(target),
             "classes": check_classes(classes).tolist(),
             "max_error": check_max_error(max_error),

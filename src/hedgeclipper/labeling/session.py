@@ -60,6 +60,8 @@ class Session:
         Rows of the file.
     digest : str
         By which the rows of the file are recognized, in their order (`digests.digest_in_order`).
+    columns : list of str
+        The columns that the digest is of; none if these had no names.
     target : str
         Name of what is labeled; "" if the session was begun without one.
     max_error, confidence_level : float
@@ -74,6 +76,7 @@ class Session:
     classes: list[Any]
     n_rows: int
     digest: str
+    columns: list[str]
     target: str
     max_error: float
     confidence_level: float
@@ -125,6 +128,7 @@ def read_session(path: str | Path) -> Session:
         state.classes.tolist(),
         state.n_rows,
         state.digest,
+        state.columns,
         state.target,
         state.max_error,
         state.confidence_level,

@@ -36,11 +36,8 @@ class SessionState:
         load: Callable[[int, str], Mapping[str, np.ndarray]] | None = None,
     ) -> None:
         self._load = load
-        self.n_rows, self.seed, self.digest = (
-            int(start["rows"]),
-            int(start["seed"]),
-            start["digest"],
-        )
+        self.n_rows, self.seed = int(start["rows"]), int(start["seed"])
+        self.digest, self.columns = str(start["digest"]), [str(name) for name in start["columns"]]
         self.classes, self.target = check_classes(start["classes"]), str(start["target"])
         self.max_error = float(start["max_error"])
         self.confidence_level = float(start["confidence_level"])
