@@ -73,7 +73,7 @@ def child(kind: str, folder: str, n_millions: int) -> dict:
                 grown.predict_proba(batch)
             taken = {}
         elif kind == "paper":
-            paper(N_PASSES).fit(pd.DataFrame(X).add_prefix("x"), y, X_unlabeled=paths)
+            paper(max_iter=N_PASSES).fit(pd.DataFrame(X).add_prefix("x"), y, X_unlabeled=paths)
             taken = {}
         else:
             rows: Any = paths
@@ -93,10 +93,10 @@ def fit(X: np.ndarray, y: np.ndarray, rows: Any, estimators: str) -> dict:
     return {"growing": sum(growing), "slack": model.slack_[0]}
 
 
-def paper(max_iter: int | None = None) -> PaperHedgeClipper:
+def paper(**options: Any) -> PaperHedgeClipper:
     """Return the paper's algorithm, which warns of contradictions between leaves."""
     warnings.simplefilter("ignore")
-    return PaperHedgeClipper(max_iter=max_iter, n_jobs=N_JOBS, random_state=0)
+    return PaperHedgeClipper(n_jobs=N_JOBS, random_state=0, **options)
 
 
 def warm_up(X: np.ndarray, y: np.ndarray, path: str | Path) -> None:
@@ -105,7 +105,7 @@ def warm_up(X: np.ndarray, y: np.ndarray, path: str | Path) -> None:
     for rows in (first, [first, first]):
         model = HedgeClipperClassifier(n_estimators=8, random_state=0)
         model.fit(X[:500], y[:500], X_unlabeled=rows)
-    paper(1).fit(X[:500], y[:500], X_unlabeled=first)
+    paper(max_iter=1).fit(X[:500], y[:500], X_unlabeled=first)
 
 
 def run(kind: str, folder: Path, n_millions: int) -> dict:

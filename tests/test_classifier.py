@@ -84,22 +84,35 @@ EXPECTED = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::hedgeclipper.NoUnlabeledRowsWarning")
-# a label may be in the samples of all trees, and some checks have one label of a class
-@pytest.mark.filterwarnings("ignore::hedgeclipper.NoHeldOutRowsWarning")
-@pytest.mark.filterwarnings("ignore::hedgeclipper.VoterFailedWarning")
-@pytest.mark.filterwarnings("ignore:.*:FutureWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
-@parametrize_with_checks(
-    [
-        HedgeClipperClassifier(n_estimators=12),
-        HedgeClipperClassifier("trees", n_estimators=12),
-        HedgeClipperClassifier([("linear", RidgeClassifier()), ("tree", own()[2][1])]),
-    ],
-    expected_failed_checks=lambda estimator: EXPECTED,
+IGNORED = (
+    "ignore::hedgeclipper.NoUnlabeledRowsWarning",
+    # a label may be in the samples of all trees, and some checks have one label of a class
+    "ignore::hedgeclipper.NoHeldOutRowsWarning",
+    "ignore::hedgeclipper.VoterFailedWarning",
+    "ignore:.*:FutureWarning",
+    "ignore::sklearn.exceptions.SkipTestWarning",
+    "ignore::sklearn.exceptions.DataConversionWarning",
+)
+
+
+def with_checks(*estimators):
+    checks = parametrize_with_checks(
+        list(estimators), expected_failed_checks=lambda estimator: EXPECTED
+    )
+    return lambda test: checks(pytest.mark.filterwarnings(*IGNORED)(test))
+
+
+@with_checks(
+    HedgeClipperClassifier("trees", n_estimators=12),
+    HedgeClipperClassifier([("linear", RidgeClassifier()), ("tree", own()[2][1])]),
 )
 def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@with_checks(HedgeClipperClassifier(n_estimators=12))
+def test_scikit_learns_checks_of_the_default_voters(estimator, check):
     check(estimator)
 
 
