@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from hedgeclipper.bounds.whole_file import accept_rows
+from hedgeclipper.bounds.whole_file import accept_rows, allowed_errors, least_tested
 from hedgeclipper.labeling.policy import (
     EXPLORED,
     MOST_CANDIDATES,
@@ -63,6 +63,13 @@ def test_evenly_spaced_rows_stand_for_all():
     some = expected_proof(errors[:, ::20], 40_000, limit=2000, delta=0.05)
     assert some.n_test == whole.n_test
     assert some.n_review == pytest.approx(whole.n_review, rel=0.01)
+
+
+@pytest.mark.parametrize("n_pool", [37, 100, 1999, 2851, 12_345])
+def test_a_planned_test_can_prove_something(n_pool):
+    proof = expected_proof(np.zeros((1, n_pool)), n_pool, limit=n_pool // 10, delta=0.05)
+    assert allowed_errors(n_pool, proof.n_test, n_pool // 10, 0.05) >= 0
+    assert proof.n_test <= least_tested(n_pool, n_pool // 10, 0.05) + 1
 
 
 def test_wrong_rows_that_were_found_end_what_is_kept():
