@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 DOCS_READY := .venv/.docs-ready
+DEMO := .venv-demo/.ready
 OLDEST ?= .venv-oldest
 PEERS := .venv-peers/.ready
 RIVALS := .venv-rivals/.ready
@@ -63,8 +64,15 @@ $(BARGAIN): benchmarks/rivals/requirements-bargain.txt
 	.venv-bargain/bin/python -m pip install --quiet --requirement $<
 	touch $@
 
-demo: $(READY)   ## a random forest and HedgeClipper on the bundled data, and a report
-	$(BIN)/python -m hedgeclipper.cli demo
+# what the demo needs, and no development tools
+$(DEMO): pyproject.toml
+	$(PYTHON) -m venv .venv-demo
+	.venv-demo/bin/python -m pip install --quiet --upgrade pip
+	.venv-demo/bin/python -m pip install --quiet --editable '.[cli]'
+	touch $@
+
+demo: $(DEMO)    ## what it does for you on the bundled data, in a minute, and a report
+	.venv-demo/bin/python -m hedgeclipper.cli demo
 
 docs: $(DOCS_READY)  ## the documentation, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs docs/_build/html
@@ -171,5 +179,5 @@ dist: $(READY)   ## wheel and sdist in dist/, each installed in an empty environ
 	rm -rf .venv-dist
 
 clean:           ## remove everything that can be made again
-	rm -rf .venv .venv-dist .venv-oldest .venv-peers .venv-rivals .venv-tabpfn .venv-bargain dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-demo .venv-dist .venv-oldest .venv-peers .venv-rivals .venv-tabpfn .venv-bargain dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	rm -rf docs/_build docs/generated docs/auto_examples hedgeclipper-demo.html

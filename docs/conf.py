@@ -36,17 +36,21 @@ html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_title = project
+html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_math_renderer = "mathml"
 html_theme_options: dict[str, Any] = {
+    "logo": {"image_light": "_static/logo.svg", "image_dark": "_static/logo.svg", "text": project},
+    "header_links_before_dropdown": 8,
+    "navbar_align": "left",
     "show_prev_next": False,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-# These stand alone, with no pages below them to go to.
-html_sidebars = {"index": [], "changelog": []}
+# It stands alone, with no pages below it to go to.
+html_sidebars = {"index": []}
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

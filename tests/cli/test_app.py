@@ -9,7 +9,7 @@ from hedgeclipper.cli.output import ExitCode
 
 def test_demo(command, monkeypatch):
     monkeypatch.setattr(
-        "hedgeclipper.cli.demo.compare_methods", lambda options, output: output.say("the demo")
+        "hedgeclipper.cli.demo.show_all", lambda options, output: output.say("the demo")
     )
     assert command("demo").out == "the demo\n"
 

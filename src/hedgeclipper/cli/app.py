@@ -595,9 +595,9 @@ class WriteReport(Printing, Writing, Reading):
 @app.command()
 @dataclass(kw_only=True)
 class Demo(Command):
-    """Compare methods on real data that comes with the package. Takes a minute."""
+    """Show what it does on data that comes with the package. Takes a minute."""
 
-    calls = "demo:compare_methods"
+    calls = "demo:show_all"
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -1,64 +1,141 @@
-"""``hedgeclipper demo``: bundled real data, the Adult data.
+"""``hedgeclipper demo``: what it does for you, on bundled real data, in about a minute.
 
-With 300 labels and all other rows unlabeled: AUC and error of a random forest fitted to the labels
-alone, and of HedgeClipper fitted to all rows; its error estimate and its report. With 3,000 labels:
-a guarantee, and the rows that can be labeled automatically.
+A file of 32,561 people, 1,000 of whom get labels: which rows need no review, and what is really
+wrong. The same promise for many splits, beside a tuned threshold. The loop that labels a file. And
+a panel of language-model judges.
 """
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.metrics import roc_auc_score
+from sklearn.linear_model import LogisticRegression
 
-from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper import HedgeClipperClassifier, LabelingLoop, VoteAggregator, draw_sample
+from hedgeclipper.bounds.whole_file import accept_rows, error_limit, order_by_uncertainty
 from hedgeclipper.cli.app import Demo
 from hedgeclipper.cli.output import Output
-from hedgeclipper.datasets import load_adult
+from hedgeclipper.datasets import load_adult, load_judges
 from hedgeclipper.report.page import write_report
 
-FEW, MANY = 300, 3000
+N_LABELS, MAX_ERROR, LEVEL, SEED = 1000, 0.05, 0.95, 1
+N_SPLITS = 100
+N_LOOP, LOOP_ERROR, LOOP_STEP = 1500, 0.1, 60
+N_GOLD, N_DRAWS = 50, 5
+BAR = 40  # characters of the longest bar
 
 
-def compare_methods(options: Demo, output: Output, folder: Path = Path()) -> None:
-    """Fit the classifiers, print what comes out and write a report into a folder."""
-    X, y = load_adult(return_X_y=True)
-    order = np.random.default_rng(0).permutation(y.size)
-    X, y = X[order], y[order]
-    output.say(f"Who earns more than $50,000? Of {y.size:,} people {FEW} have a label.\n")
-    common: dict[str, Any] = {"n_jobs": -1, "random_state": 0}
-    models: dict[str, Any] = {
-        "random forest": RandomForestClassifier(**common),
-        "HedgeClipper, trees alone": HedgeClipperClassifier("trees", **common),
-        "HedgeClipper": HedgeClipperClassifier(**common),
-    }
-    lines = []
-    for name, model in models.items():
-        started = time.perf_counter()
-        unlabeled = () if name == "random forest" else (X[FEW:],)
-        probabilities = model.fit(X[:FEW], y[:FEW], *unlabeled).predict_proba(X[FEW:])[:, 1]
-        seconds = time.perf_counter() - started
-        scores = roc_auc_score(y[FEW:], probabilities), np.mean((probabilities > 0.5) != y[FEW:])
-        lines.append([name, *(f"{score:.3f}" for score in scores), f"{seconds:.1f}"])
-    output.table(["on the unlabeled rows", "AUC", "error", "seconds"], lines)
-    model = models["HedgeClipper"]
-    output.say(f"HedgeClipper with {FEW} labels: {model.certificate_.describe()}.\n")
-    tested = HedgeClipperClassifier(confidence_level=0.95, **common)
-    tested.fit(X[:MANY], y[:MANY], X_unlabeled=X[MANY:])
-    labels = tested.auto_label(max_error=0.05).describe().removesuffix(".")
+def show_all(options: Demo, output: Output, folder: Path = Path()) -> None:
+    """Show a finished file, the promise on many splits, the loop and the judges."""
+    people = load_adult(as_frame=True).frame
+    truth = people.pop("income")
+    finish_file(people, truth, output, folder)
+    X, _ = load_adult(return_X_y=True)
+    label_in_a_loop(X[:N_LOOP].toarray(), truth[:N_LOOP].tolist(), output)
+    combine_judges(output)
+
+
+def finish_file(people: Any, truth: Any, output: Output, folder: Path) -> None:
+    """Label a sample, fit, and tell which rows need no review and what is really wrong."""
     output.say(
-        f"HedgeClipper with {MANY:,} labels, half of them held out for a guarantee: "
-        f"{tested.certificate_.describe()}.\n{labels}.\n"
+        f"1. Who earns more than $50,000? A file of {len(people):,} people. You label "
+        f"{N_LABELS:,}, drawn at random.\n"
     )
-    path = write_report(
-        model,
-        folder / "hedgeclipper-demo.html",
-        X_unlabeled=X[FEW:],
-        title=f"Adult data with {FEW} labels",
-        force=True,
+    sample = draw_sample(people, N_LABELS, seed=SEED)
+    rows = people.assign(income=truth[sample.rows])
+    model = HedgeClipperClassifier(confidence_level=LEVEL, random_state=0)
+    with output.working("Fitting"):
+        model.fit(rows, "income", sample=sample)
+    found = model.auto_label(max_error=MAX_ERROR)
+    is_wrong = found.labels != truth.drop(sample.rows).to_numpy()
+    n_left = int(np.sum(is_wrong & ~found.needs_review))
+    output.say(f"{found.describe()}\n")
+    output.say(f"In fact {n_left / len(people):.1%} of the finished file is wrong.\n")
+    ours, theirs = broken_promises(model.tested_predictions_, is_wrong, len(people))
+    output.say(
+        f"95% confidence means that this promise may break for 5 of 100 samples. With {N_SPLITS} "
+        f"other samples to test the same model it breaks {ours} times. A threshold that is tuned "
+        f"on the same test labels breaks it {theirs} times.\n"
     )
-    output.say(f"The report on the first one: {path}")
+    path = folder / "hedgeclipper-demo.html"
+    with output.working("Writing a report"):
+        write_report(
+            model, path, X_unlabeled=people.drop(sample.rows), title="Who earns more", force=True
+        )
+    output.say(f"The report for a person who decides: {path}\n")
+
+
+def broken_promises(rule: Any, is_wrong: np.ndarray, n_rows: int) -> tuple[int, int]:
+    """Return how often more is wrong than allowed, over other random test rows of the same model.
+
+    That of the exact test, and that of a threshold tuned on the test rows.
+    """
+    wrong = np.append(rule.wrong, is_wrong)
+    order = order_by_uncertainty(np.append(rule.uncertainties, rule.unlabeled_uncertainties), 0)
+    rank, limit = np.argsort(order), error_limit(MAX_ERROR, n_rows)
+    n_broken = np.zeros(2, dtype=int)
+    for split in range(N_SPLITS):
+        tested = np.random.default_rng(split).permutation(wrong.size)[: rule.wrong.size]
+        is_left = wrong.copy()
+        is_left[tested] = False  # people have labeled these
+        proved = accept_rows(order, tested, wrong[tested], limit=limit, delta=1 - LEVEL)
+        # as many errors among the test rows as if they were all of the file
+        ends = np.sort(rank[tested[wrong[tested]]])
+        n_allowed = int(limit / wrong.size * tested.size)
+        end = ends[n_allowed] if n_allowed < ends.size else wrong.size
+        n_broken += [np.sum(is_left & kept) > limit for kept in (proved.is_accepted, rank < end)]
+    return int(n_broken[0]), int(n_broken[1])
+
+
+def label_in_a_loop(rows: np.ndarray, truth: list[str], output: Output) -> None:
+    """Let the true labels answer the loop, and draw what would be wrong after so many of them."""
+    output.say(
+        f"2. The loop chooses what you label, and tells you when to stop. {len(rows):,} of these "
+        f"people, at most {LOOP_ERROR:.0%} wrong:\n"
+    )
+    model, y = RandomForestClassifier(random_state=0), np.array(truth)
+    loop = LabelingLoop(rows, classes=sorted(set(truth)), max_error=LOOP_ERROR, model=model)
+    with output.working("Labeling"):
+        while (asked := loop.ask(LOOP_STEP)).size:
+            loop.tell(asked, y[asked])
+            status = loop.status()
+            if status.estimated_error is not None:
+                bar = "#" * round(BAR * status.estimated_error / 0.3)
+                output.say(
+                    f"{status.n_labeled:6,} labels  {status.phase:8}  {bar} about "
+                    f"{status.estimated_error:.1%} of the file would be wrong"
+                )
+    result = loop.result()
+    error = np.mean(np.asarray(result.labels) != y)
+    output.say(f"\n{result.describe()}\n\nIn fact {error:.1%} are wrong.\n")
+
+
+def combine_judges(output: Output) -> None:
+    """Compare the votes of judges with a logistic regression on the same labels."""
+    judges = load_judges()
+    verdicts = judges.verdicts
+    output.say(
+        f"3. {len(verdicts)} pairs of answers, {verdicts.shape[1]} verdicts of language models on "
+        f"each. You label {N_GOLD} pairs.\n"
+    )
+    columns = verdicts.replace({"A": 1.0, "B": -1.0}).astype(float).fillna(0.0)
+    right: dict[str, list[float]] = {}
+    with output.working("Weighing judges"):
+        for draw in range(N_DRAWS):
+            gold = judges.gold.sample(N_GOLD, random_state=draw)
+            is_new = ~judges.gold.index.isin(gold.index)
+            model = VoteAggregator().fit(verdicts, gold)
+            logistic = LogisticRegression(C=0.1).fit(columns.loc[gold.index], gold)
+            for name, predicted in {
+                "HedgeClipper": model.transduction_,
+                "logistic regression on the verdicts": logistic.predict(columns),
+                "majority vote, without labels": verdicts.mode(axis=1)[0].to_numpy(),
+            }.items():
+                is_right = np.asarray(predicted) == judges.gold.to_numpy()
+                right.setdefault(name, []).append(float(is_right[is_new].mean()))
+    rows = [[name, f"{np.mean(values):.1%}"] for name, values in right.items()]
+    output.table([f"right on the other pairs, mean of {N_DRAWS} draws", ""], rows)
+    output.say(f"And the panel says of itself: {model.certificate_.describe()}.")
