@@ -1,7 +1,10 @@
 """Sessions of ``hedgeclipper label`` as files of labels: for fit, audit and finish."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -140,6 +143,21 @@ def test_first_rows_alone_are_no_planned_sample(command):
     assert set(read_session(SESSION).reasons) == {"start"}
     assert command(*FIT, "--confidence", 0.9).code == 0, command.err
     assert command.result["certificate"]["kind"] == "estimate"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--target", "other", "--classes", "benign,malignant"], "--target kind. Got other"),
+        (["--target", "kind", "--classes", "a,b"], "--classes benign,malignant. Got a,b"),
+    ],
+)
+def test_a_session_goes_on_with_what_it_began_with(command, words, said):
+    label(5)
+    before = Path(SESSION).read_bytes()
+    assert command("label", "rows.csv", "--no-browser", *words).code == ExitCode.USAGE
+    assert f"was begun with {said}" in command.err
+    assert Path(SESSION).read_bytes() == before
 
 
 def test_a_session_that_is_none(command):

@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from hedgeclipper.labeling import LabelingLoop
-from hedgeclipper.labeling.frontend import SILENT, Frontend, RowTakenError
+from hedgeclipper.labeling.frontend import HIDDEN, SILENT, Frontend, RowTakenError
 from hedgeclipper.labeling.rows_view import as_shown, class_keys
 
 X = np.random.default_rng(0).normal(size=(200, 2))
@@ -101,6 +101,22 @@ def test_the_last_rows_go_to_who_asks(frontend_of):
     with pytest.raises(RowTakenError, match=f"Row {row + 1} was labeled in another tab"):
         frontend.label("a", row, 1)
     assert frontend.status().n_labeled == 30
+
+
+def test_a_file_that_nobody_has_asked_a_row_of_is_not_over(frontend_of):
+    frontend = frontend_of(LogisticRegression())
+    assert not frontend.is_over()
+    frontend.next_row("a")
+    assert not frontend.is_over()
+
+
+def test_who_settles_a_test_label_does_not_see_the_prediction(frontend_of):
+    frontend = frontend_of(LogisticRegression())
+    row = frontend.next_row("a")
+    for name, value in (("ann", 0), ("bob", 1)):
+        frontend.loop.tell(row, value, annotator=name)
+    assert frontend.loop._why(row) == "settle"
+    assert frontend.opinion(frontend.loop.ask(1)[0]) == HIDDEN
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,28 @@ def test_people_who_differ_settle_it(rows):
     assert loop.status().agreement == 0.5
 
 
+def test_known_labels_count_as_right_and_are_not_asked_again(rows):
+    X, y = rows
+    known = np.full(len(y), None, object)
+    known[:40] = y[:40]
+    loop = LabelingLoop(X, classes=NAMES, y=known, model=LogisticRegression())
+    asked = [int(row) for _ in range(30) for row in _told(loop, y, "bob")]
+    assert min(asked) >= 40
+
+
+def _told(loop, y, annotator):
+    asked = loop.ask(1, annotator=annotator)
+    loop.tell(asked, y[asked], annotator=annotator)
+    return asked
+
+
+def test_rows_that_were_not_asked_for_were_chosen(rows):
+    X, _ = rows
+    loop = make_loop(X)
+    loop.tell(3, NAMES[0])
+    assert loop.reason(3) == "chosen"
+
+
 def test_a_second_person_is_asked_for_some_labels_again(rows):
     X, y = rows
     loop = make_loop(X)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from warnings import catch_warnings, simplefilter
 
@@ -147,6 +147,7 @@ def open_loop(table: LabelTable, options: LabelRows, output: Output) -> Labeling
     """Return the loop of a session, which goes on if its file is there."""
     if table.session.exists():
         loop = LabelingLoop.resume(table.session, table.X)
+        _check_same_session(loop, table, options, output)
         output.note(f"Going on with {table.session}: {loop.status().n_labeled:,} labels so far.")
         return loop
     return LabelingLoop(
@@ -161,18 +162,43 @@ def open_loop(table: LabelTable, options: LabelRows, output: Output) -> Labeling
     )
 
 
+def _check_same_session(
+    loop: LabelingLoop, table: LabelTable, options: LabelRows, output: Output
+) -> None:
+    """Raise unless a session labels what the options ask for; note what stays as it began."""
+    for name, ours, theirs in (
+        ("--target", [table.target], [loop.target]),
+        ("--classes", table.classes, [str(label) for label in loop.classes]),
+    ):
+        if set(ours) != set(theirs):
+            loop.close()
+            raise CommandError(
+                f"{table.session} was begun with {name} {','.join(theirs)}. Got {','.join(ours)}.",
+                "Pass the same, or name a new session with --session.",
+                ExitCode.USAGE,
+            )
+    for name, own, begun in (
+        ("--max-error", options.max_error, loop.max_error),
+        ("--confidence", options.confidence_level, loop.confidence_level),
+    ):
+        if own != begun:
+            output.note(f"{name} stays {begun:g}, as the session began: it is part of its proof.")
+
+
 class FinishedFile:
-    """Writes the finished file, once, and says so."""
+    """Writes the finished file, anew if labels have changed since, and says so."""
 
     def __init__(
         self, table: LabelTable, loop: LabelingLoop, options: LabelRows, output: Output
     ) -> None:
         self.table, self.loop, self.options, self.output = table, loop, options, output
-        self.words = ""
+        self.words, self._n_bytes = "", -1
 
     def write(self) -> str:
         """Write all rows with their labels, and return what is known of them."""
-        if not self.words:
+        n_bytes = self.table.session.stat().st_size  # each label and each undo adds a line
+        if n_bytes != self._n_bytes:
+            self._n_bytes = n_bytes
             result, table = self.loop.result(), self.table
             is_open = result.needs_review  # nobody could decide these
             labels = result.labels.astype(object)
@@ -194,14 +220,20 @@ class FinishedFile:
         table, session = self.table, read_session(self.table.session)
         y = np.full(len(table.X), None, object)
         y[session.rows] = session.labels
+        sample = session.sample
+        if sample is not None:  # rows that nobody could decide before the draw have no label
+            excluded = np.intersect1d(sample.excluded, np.flatnonzero(~missing_labels(y)))
+            sample = replace(sample, excluded=excluded)
         path = table.output.with_suffix(".html")
         about = {"Finished file": claim, "Session": str(table.session)}
         try:
-            check_outputs(path, inputs=[table.output], force=self.options.force)
+            if not self.words:
+                check_outputs(path, inputs=[table.output], force=self.options.force)
             model = HedgeClipperClassifier(random_state=self.options.seed)
             with catch_warnings():
                 simplefilter("ignore")  # chosen labels differ from other rows on purpose
-                model.fit(table.X, y, sample=session.sample)
+                # no unlabeled rows apart: "-1" may be a class
+                model.fit(table.X, y, X_unlabeled=table.X[:0], sample=sample)
                 rest = table.X[missing_labels(y)]
                 limit, title = self.loop.max_error, f"{table.target} of {self.options.data}"
                 write_report(

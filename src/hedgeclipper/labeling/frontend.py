@@ -56,6 +56,7 @@ class Frontend:
         self.loop, self.annotator = loop, annotator
         self.problem = ""
         self.is_fitting = False
+        self._is_exhausted = False  # whether the last who asked got no row
         self._lock = RLock()
         self._holders: dict[str, Holder] = {}
         self._waiting: list[int] = []  # rows that were asked, and that no tab has now
@@ -76,7 +77,8 @@ class Frontend:
         """Return whether no row is open, and no fit will ask for another one."""
         with self._lock:
             is_open = any(holder.row is not None for holder in self._holders.values())
-            return not is_open and not self.is_fitting and not self.problem
+            is_busy = is_open or self.is_fitting or bool(self.problem)
+            return self._is_exhausted and not is_busy
 
     def next_row(self, who: str) -> int | None:
         """Return the row that a tab has open, or another one; None if there is none now."""
@@ -88,6 +90,7 @@ class Frontend:
                 holder.row = self._asked()
             if holder.row is None:  # all others are open elsewhere: who is first labels one
                 holder.row = self._left_behind(0)
+            self._is_exhausted = holder.row is None
             self._fit_if_due()
             return holder.row
 
@@ -117,6 +120,7 @@ class Frontend:
             if holder.row is not None:  # the row that was open is the next one
                 self._waiting.append(holder.row)
             holder.row = self._asked()
+            self._is_exhausted = holder.row is None
             return holder.row
 
     def reason(self, row: int) -> str:
@@ -127,7 +131,7 @@ class Frontend:
     def opinion(self, row: int) -> str:
         """Return what the model predicts for a row, unless the row tests it."""
         with self._lock:
-            if self.loop.reason(row) in ("test", "second"):
+            if self.loop.reason(row) in ("test", "second", "settle"):
                 return HIDDEN  # labels that test predictions must not know them
             found = self.loop.prediction(row)
         if found is None:

@@ -187,7 +187,7 @@ class LabelingLoop:
     def _set_up(self, X: Any, model: Any, state: SessionState) -> None:
         self.note = ""
         self._X, self._state = X, state
-        self.n_rows, self.classes = state.n_rows, state.classes
+        self.n_rows, self.classes, self.target = state.n_rows, state.classes, state.target
         self.max_error, self.confidence_level = state.max_error, state.confidence_level
         self._model = default_model(state.seed) if model is None else model
         self._fit: FitResult | None = None
@@ -548,7 +548,8 @@ class LabelingLoop:
             return self._open[row]
         if (running := self._state.running) is not None:
             return "test" if np.any(running.pool == row) else "review"
-        return {"choose": "chosen", "start": "start"}.get(self.phase, "review")
+        # a row that nobody asked for was chosen by who labels it
+        return "chosen" if self.phase in ("start", "choose") else "review"
 
     # estimates
 

@@ -64,6 +64,8 @@ class Marks:
         """Return the rows that one person has labeled, who is not this one."""
         found = []
         for row, marks in self._of.items():
+            if any(mark.reason == "known" for mark in marks):
+                continue  # these count as right
             names = {mark.annotator for mark in marks}
             if names and self.codes[row] >= 0 and annotator not in names and len(names) == 1:
                 found.append(row)

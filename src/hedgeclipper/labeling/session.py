@@ -107,7 +107,7 @@ def read_session(path: str | Path) -> Session:
     >>> loop.tell([3, 1], ["yes", None])
     >>> session = read_session(path)
     >>> session.rows, session.labels, session.reasons
-    (array([1, 3]), array([None, 'yes'], dtype=object), array(['start', 'start'], dtype='<U5'))
+    (array([1, 3]), array([None, 'yes'], dtype=object), array(['chosen', 'chosen'], dtype='<U6'))
     >>> loop.close()
     >>> folder.cleanup()
     """
