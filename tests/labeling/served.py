@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import time
+from contextlib import closing
 from http.client import HTTPConnection
 from multiprocessing import get_context
 from uuid import uuid4
@@ -82,11 +83,10 @@ class Served:
         return path.read_text() if path.exists() else ""
 
     def request(self, method, path, body=None, **headers):
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=20)
-        connection.request(method, path, body, headers)
-        answer = connection.getresponse()
-        answer.content = answer.read()
-        connection.close()
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=20)) as connection:
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            answer.content = answer.read()
         return answer
 
     def post(self, path, given, **headers):
