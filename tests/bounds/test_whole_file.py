@@ -6,7 +6,6 @@ from scipy.stats import hypergeom
 
 from hedgeclipper.bounds.intervals import CAUTION
 from hedgeclipper.bounds.whole_file import (
-    AttemptSchedule,
     accept_rows,
     accept_rows_by_class,
     allowed_errors,
@@ -257,41 +256,19 @@ def test_more_test_rows_than_rows():
         error_limit(5, 100)
 
 
-# Attempts and classes.
-
-
-def test_levels_of_attempts_add_up_to_delta():
-    for n_attempts in (1, 2, 3, 7):
-        schedule = AttemptSchedule(0.05, n_attempts)
-        levels = [schedule.level(attempt) for attempt in range(1, n_attempts + 1)]
-        assert sum(levels) == pytest.approx(0.05)
-        assert schedule.level(n_attempts + 1) is None
-    endless = AttemptSchedule(0.05)
-    assert sum(endless.level(attempt) for attempt in range(1, 60)) == pytest.approx(0.05)
-    for arguments in ((0.0,), (0.05, 0)):
-        with pytest.raises(ValueError, match="Got 0"):
-            AttemptSchedule(*arguments)
-    with pytest.raises(ValueError, match=r"attempt must be at least 1\. Got 0"):
-        endless.level(0)
+# Classes.
 
 
 def test_a_limit_of_a_class_is_the_test_of_its_rows_alone():
     rng = np.random.default_rng(2)
     order, predicted = rng.permutation(600), rng.choice(["a", "b", "c"], 600)
     tested = rng.permutation(600)[:300]
-    wrong, skipped = rng.random((2, 300)) < [[0.1], [0.02]]
+    wrong = rng.random(300) < 0.12
     accepted, tests = accept_rows_by_class(
-        order,
-        predicted,
-        tested,
-        wrong,
-        limits={"a": 30, "b": 20},
-        limit=90,
-        delta=0.3,
-        skipped=skipped,
+        order, predicted, tested, wrong, limits={"a": 30, "b": 20}, limit=90, delta=0.3
     )
     bad = np.zeros(600, bool)
-    bad[tested] = wrong | skipped
+    bad[tested] = wrong
     whole = accept_rows(order, tested, bad[tested], limit=90, delta=0.1)
     expected = whole.is_accepted.copy()
     for name, limit in (("a", 30), ("b", 20)):

@@ -9,7 +9,6 @@ import pytest
 
 from hedgeclipper.bounds.sequential import accept_rows_so_far
 from hedgeclipper.bounds.whole_file import (
-    AttemptSchedule,
     accept_rows,
     error_limit,
     order_by_uncertainty,
@@ -137,9 +136,9 @@ def test_an_order_that_knows(misuse):
     assert_only_misuse_breaks(experiment, at_least=0.8)
 
 
-def test_attempts_without_a_schedule():
-    """A fresh sample of what is left for each attempt; the levels of a schedule add up to delta."""
-    n_rows, limit, schedule = 5000, 250, AttemptSchedule(DELTA)
+def test_attempts_that_share_no_level():
+    """A fresh sample of what is left for each attempt; levels that are halved add up to delta."""
+    n_rows, limit = 5000, 250
 
     def experiment(rng):
         draws = rng.permutation(n_rows)
@@ -155,6 +154,6 @@ def test_attempts_without_a_schedule():
                     return True
             return False
 
-        return broken(lambda attempt: DELTA), broken(schedule.level)
+        return broken(lambda attempt: DELTA), broken(lambda attempt: DELTA / 2**attempt)
 
     assert_only_misuse_breaks(experiment, at_least=DELTA, n_repeats=600)

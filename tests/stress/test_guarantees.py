@@ -16,7 +16,7 @@ import pytest
 
 from hedgeclipper import draw_sample
 from hedgeclipper.bounds.sequential import accept_rows_so_far
-from hedgeclipper.bounds.whole_file import AttemptSchedule, accept_rows
+from hedgeclipper.bounds.whole_file import accept_rows
 from hedgeclipper.cli import main
 from hedgeclipper.cli.output import ExitCode
 from tests.stress.mutations import mutated
@@ -71,9 +71,8 @@ def at_every_look(rng, wrong, limit, delta):
 
 def in_attempts(rng, wrong, limit, delta):
     """Make two attempts; the second on the rows without a label, ordered with the truth in view."""
-    schedule = AttemptSchedule(delta, 2)
-    for attempt in (1, 2):
-        if fixed(rng, wrong, limit, schedule.level(attempt)):
+    for _ in range(2):
+        if fixed(rng, wrong, limit, delta / 2):
             return True
         tested = rng.permutation(wrong.size)[: wrong.size // 4]
         rest = np.delete(wrong, tested)

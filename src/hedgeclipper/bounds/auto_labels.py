@@ -346,7 +346,7 @@ def accept_in_file(
         left = tests[None].errors_left
     last = max(tests.values(), key=lambda test: test.n_tested)
     least = min(test.n_allowed for test in tests.values())
-    return AcceptedRows(accepted, least, last.n_tested, last.n_wrong, left, delta)
+    return AcceptedRows(accepted, least, last.n_tested, last.n_wrong, left)
 
 
 def needed_tests(

@@ -190,7 +190,7 @@ def accept_rows_so_far(
     # a skipped row may be right: nothing was corrected
     corrected = int(np.sum(bad & ~skips & (ranks < length)))
     left = max(limit - corrected, 0)
-    return accept_first(order, ranks, bad, length, n_allowed=allowed[-1], left=left, delta=delta)
+    return accept_first(order, ranks, bad, length, n_allowed=allowed[-1], left=left)
 
 
 def count_bounds_so_far(

@@ -31,13 +31,12 @@ for many tests. It never allows fewer errors than the test without "- k" (U(k) <
 **What must be true.** Predictions, uncertainties and the order of equal ones are fixed before the
 first test label and do not depend on which rows test. The test rows are drawn at random from the
 rows that are then left, and none is added because of the result (`sequential` allows that). The
-limit is named before; a result for each of many limits holds by itself only. Each further attempt
-has its own level (`AttemptSchedule`).
+limit is named before; a result for each of many limits holds by itself only. Attempts on fresh
+samples share the level: a labeling session stores the levels of its attempts at its start.
 """
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -223,12 +222,10 @@ class AcceptedRows:
         Test rows up to the last accepted row, and how many of them are wrong or were skipped.
     errors_left : int
         Upper bound on the number of wrong labels among the accepted rows.
-    delta : float
-        Probability that there are more.
 
     Examples
     --------
-    >>> found = AcceptedRows(np.array([True, True, False]), 0, 0, 0, 1, 0.05)
+    >>> found = AcceptedRows(np.array([True, True, False]), 0, 0, 0, 1)
     >>> found.n_accepted, found.error_upper, found.file_error_upper(n_rows=10)
     (2, 0.5, 0.1)
     """
@@ -238,7 +235,6 @@ class AcceptedRows:
     n_tested: int
     n_wrong: int
     errors_left: int
-    delta: float
 
     @property
     def n_accepted(self) -> int:
@@ -310,7 +306,7 @@ def accept_rows(
     length = accepted_length(np.sort(ranks[bad]).tolist(), allowed, n_pool)
     n_wrong = int(np.sum(bad & (ranks < length)))
     left = errors_left(n_wrong, n_pool, n_tested, delta)
-    return accept_first(order, ranks, bad, length, n_allowed=allowed, left=left, delta=delta)
+    return accept_first(order, ranks, bad, length, n_allowed=allowed, left=left)
 
 
 def accept_rows_by_class(
@@ -322,7 +318,6 @@ def accept_rows_by_class(
     limits: Mapping[Any, int],
     limit: int | None = None,
     delta: float,
-    skipped: Any = None,
 ) -> tuple[np.ndarray, dict[Any, AcceptedRows]]:
     """Return which predictions may stay if classes have limits of their own.
 
@@ -332,7 +327,7 @@ def accept_rows_by_class(
 
     Parameters
     ----------
-    order, tested, wrong, skipped
+    order, tested, wrong
         As for `accept_rows`.
     predicted : array-like of shape (n_pool,)
         Predicted class of each row of the pool.
@@ -360,7 +355,7 @@ def accept_rows_by_class(
     >>> int(accepted.sum()), tests["yes"].n_accepted, tests["yes"].errors_left
     (869, 290, 42)
     """
-    ranks, bad, _ = check_sample(order, tested, wrong, skipped)
+    ranks, bad, _ = check_sample(order, tested, wrong, None)
     classes, rows = np.asarray(predicted), order[ranks]
     if classes.shape != order.shape:
         raise ValueError(
@@ -395,48 +390,6 @@ def accept_rows_by_class(
     return is_accepted, {name: test.within(is_accepted) for name, test in tests.items()}
 
 
-@dataclass(frozen=True)
-class AttemptSchedule:
-    """Levels of the attempts to prove a limit, fixed at the start: delta / 2, delta / 4, ...
-
-    All attempts together break their limits with probability delta at most. A later attempt may use
-    the test labels of an earlier one to train; its pool are the rows that are then unlabeled, and
-    what an earlier attempt accepted is not used.
-
-    Parameters
-    ----------
-    delta : float
-        Probability that any attempt breaks its limit.
-    n_attempts : int or None, default=None
-        Number of attempts, the last two of which have the same level: a single one has all of
-        delta. None: no end.
-
-    Examples
-    --------
-    >>> [AttemptSchedule(0.05).level(attempt) for attempt in (1, 2, 3)]
-    [0.025, 0.0125, 0.00625]
-    >>> [AttemptSchedule(0.05, n_attempts=2).level(attempt) for attempt in (1, 2, 3)]
-    [0.025, 0.025, None]
-    """
-
-    delta: float
-    n_attempts: int | None = None
-
-    def __post_init__(self) -> None:
-        _check_delta(self.delta)
-        if self.n_attempts is not None and self.n_attempts < 1:
-            raise ValueError(f"n_attempts must be at least 1, or None. Got {self.n_attempts!r}.")
-
-    def level(self, attempt: int) -> float | None:
-        """Return the delta of an attempt, the first is 1; None beyond the last: an estimate."""
-        if attempt < 1:
-            raise ValueError(f"attempt must be at least 1. Got {attempt!r}.")
-        last = math.inf if self.n_attempts is None else self.n_attempts
-        if attempt > last:
-            return None
-        return self.delta * 0.5 ** min(attempt, last - 1)
-
-
 def accepted_length(wrong_ranks: Sequence[int], allowed: int, n_pool: int) -> int:
     """Return how many of the first rows are accepted, given the sorted ranks of wrong test rows.
 
@@ -458,7 +411,6 @@ def accept_first(
     *,
     n_allowed: int,
     left: int,
-    delta: float,
 ) -> AcceptedRows:
     """Return the first rows but those that were tested, with the bound on errors left in them."""
     is_accepted = np.zeros(order.size, bool)
@@ -467,7 +419,7 @@ def accept_first(
     inside = ranks < length
     n_tested, n_wrong = int(inside.sum()), int(np.sum(inside & bad))
     left = min(left, length - n_tested)
-    return AcceptedRows(is_accepted, n_allowed, n_tested, n_wrong, left, delta)
+    return AcceptedRows(is_accepted, n_allowed, n_tested, n_wrong, left)
 
 
 def check_sample(
