@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.bounds.auto_labels import AutoLabels, accept_in_file, surest_rows
+from hedgeclipper.bounds.auto_labels import (
+    AutoLabels,
+    accept_in_file,
+    auto_labels,
+    surest_rows,
+)
 from hedgeclipper.bounds.finishing import make_plan
 from hedgeclipper.bounds.intervals import proportion_bounds
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
@@ -16,6 +21,11 @@ def make_rule(rng, n_tested=400, n_unlabeled=3000, scale=1.0):
     return TestedPredictions(
         wrong[tested], uncertainties[tested], uncertainties[rest], n_unlabeled, 0.5
     ), wrong[rest]
+
+
+def coverage_of(rule, max_error, confidence_level):
+    threshold = surest_rows(rule, max_error, confidence_level).threshold
+    return np.mean(rule.unlabeled_uncertainties <= threshold)
 
 
 @pytest.mark.parametrize("max_error", [0.05, 0.1])
@@ -40,10 +50,26 @@ def test_what_is_said_of_the_sure_rows_is_the_exact_test_of_them():
     _, upper = proportion_bounds(rule.wrong[below].sum(), below.sum(), n_sure, 0.05)
     n_errors, n_below = rule.wrong[below].sum(), below.sum()
     together = (n_errors + upper * n_sure) / (n_below + n_sure)
-    assert found.error_upper == pytest.approx(together)
     assert together <= 0.05
     assert (found.n_errors, found.n_tested) == (rule.wrong[below].sum(), below.sum())
-    assert found.coverage == n_sure / 3000
+
+
+def test_of_the_automatic_labels_alone_no_less_is_said_than_is_proved():
+    """5% of 1,100 rows are 55, and all may be among the 1,000 that nobody tested."""
+    rule = TestedPredictions(np.zeros(100, bool), np.zeros(100), np.zeros(1000), 1000, 0.5)
+    found = auto_labels(rule, np.zeros(1000), max_error=0.05, among="automatic")
+    assert (found.kind, found.n_automatic) == ("guarantee", 1000)
+    assert found.automatic_error_upper == 0.055
+    assert "At most 5% of these and the 100 tested rows that are as certain" in found.describe()
+    assert "Among the 1,000 at most 5.5%" in found.describe()
+
+
+def test_errors_that_tests_have_found_are_not_among_the_automatic_labels():
+    wrong = np.arange(400) < 6
+    rule = TestedPredictions(wrong, np.zeros(400), np.zeros(1000), 1000, 0.5, n_labeled=500)
+    found = auto_labels(rule, np.zeros(1000), max_error=0.05, among="automatic")
+    assert found.automatic_error_upper == (70 - 6) / 1000
+    assert found.error_upper == (70 - 6) / 1500
 
 
 @pytest.mark.parametrize("n_unlabeled", [1, 5, 30])
@@ -53,13 +79,13 @@ def test_a_few_rows_are_all_labeled_if_no_label_is_wrong(n_unlabeled):
     for _ in range(20):
         own = rng.random(1000), rng.random(n_unlabeled)
         rule = TestedPredictions(np.zeros(1000, bool), *own, n_unlabeled, 0.5)
-        assert surest_rows(rule, 0.05, 0.95).coverage == 1.0
+        assert coverage_of(rule, 0.05, 0.95) == 1.0
 
 
 def test_too_few_labels_say_how_many_are_needed():
     rule, _ = make_rule(np.random.default_rng(0), n_tested=50)
     found = surest_rows(rule, 0.01, 0.95)
-    assert found.coverage == 0.0
+    assert found.threshold == -np.inf
     assert found.n_needed == np.ceil(1.3 * np.log(20) / -np.log(0.99))
 
 
@@ -70,15 +96,13 @@ def test_rows_of_equal_uncertainty_are_taken_together_or_not_at_all():
         counts = np.array([n_sure, 400 - n_sure])
         uncertainties, others = (np.repeat([0.01, 0.4], counts * times) for times in (1, 10))
         found = surest_rows(TestedPredictions(wrong, uncertainties, others, 4000, 0.5), 0.05, 0.95)
-        assert (found.threshold, found.coverage) == (0.01, n_sure / 400)
+        assert found.threshold == 0.01
         assert (found.n_errors, found.n_tested) == (0, n_sure)
     uncertainties, others = (
         np.repeat([0.01, 0.4], np.array([70, 330]) * times) for times in (1, 10)
     )
-    assert (
-        surest_rows(TestedPredictions(wrong, uncertainties, others, 4000, 0.5), 0.05, 0.95).coverage
-        == 0.0
-    )
+    rule = TestedPredictions(wrong, uncertainties, others, 4000, 0.5)
+    assert coverage_of(rule, 0.05, 0.95) == 0.0
 
 
 @pytest.mark.parametrize("n_rows", [300, 500])
@@ -102,7 +126,7 @@ def test_an_order_of_the_file_that_tells_errors_does_not_show_in_ties(n_rows):
 
 def test_without_a_label_nothing_is_sure_nor_known():
     rule, _ = make_rule(np.random.default_rng(0), n_tested=0)
-    assert surest_rows(rule, 0.9, 0.5).coverage == 0.0
+    assert coverage_of(rule, 0.9, 0.5) == 0.0
     assert surest_rows(rule, 0.9, 0.5).n_needed == 1
 
 

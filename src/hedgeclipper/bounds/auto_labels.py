@@ -15,7 +15,9 @@ the exact bound on the proportion of errors holds. Thresholds are ranks among th
 labeled and unlabeled rows together. They are tested one after the other, from the first at which
 the labels could prove the bound to ever larger ones, and the last before the first failure is
 taken: so many tests in a row need no correction, since one that fails ends them. It is proved for
-tested and unlabeled rows up to the threshold together, and so it is said of these.
+tested and unlabeled rows up to the threshold together, and so it is said of these. Smaller bounds
+that labels may show at the last threshold are not proved, since labels have chosen it. So the
+errors among the automatic labels are at most those allowed in both, less those that tests found.
 """
 
 from __future__ import annotations
@@ -71,7 +73,9 @@ class AutoLabels:
     error_upper : float
         Upper bound on the proportion of wrong labels in the finished file.
     automatic_error_upper : float
-        Upper bound on the proportion of wrong labels among the automatic ones; 0 without any.
+        Upper bound on the proportion of wrong labels among the automatic ones; 0 without any. It
+        may be above ``max_error`` with ``among="automatic"``, too, which counts tested rows that
+        are as certain.
     baseline : float
         Error of always predicting the most frequent class, by the labels.
     majority_class : object
@@ -272,15 +276,15 @@ def auto_labels(
         needs_review = (uncertainties > sure.threshold) | ~rule.is_open
         n_sure = int(np.sum(~needs_review))
         known = {"n_errors": sure.n_errors, "n_tested": sure.n_tested}
-        upper, n_needed = sure.error_upper if n_sure else 0.0, sure.n_needed
-        left = upper * n_sure
+        n_needed = sure.n_needed
+        # only max_error itself is proved, of tested and automatic rows together
+        left = min(error_limit(max_error, sure.n_tested + n_sure) - sure.n_errors, n_sure)
     else:
         accepted = accept_in_file(rule, max_error, confidence_level, labels)
         needs_review = np.ones(labels.size, bool)
         needs_review[rule.is_open] = ~accepted.is_accepted[~rule.is_tested]
         n_sure, left = int(np.sum(~needs_review)), accepted.errors_left
         known = {"n_errors": accepted.n_wrong, "n_tested": accepted.n_tested}
-        upper = left / n_sure if n_sure else 0.0
         if accepted.n_allowed < 0:
             n_needed = needed_tests(rule, max_error, confidence_level)
             known["n_tested"] = rule.wrong.size
@@ -300,7 +304,7 @@ def auto_labels(
         reason=reason,
         n_rows=rule.n_rows,
         error_upper=left / max(rule.n_rows, 1),
-        automatic_error_upper=min(upper, 1.0),
+        automatic_error_upper=min(left / n_sure, 1.0) if n_sure else 0.0,
         baseline=rule.baseline,
         majority_class=rule.majority_class,
         n_needed=n_needed,
@@ -366,8 +370,6 @@ class SureRows:
     """Up to which uncertainty predictions are taken as they are, and what labels say of these."""
 
     threshold: float
-    coverage: float
-    error_upper: float
     n_errors: int
     n_tested: int
     n_needed: int = 0
@@ -385,13 +387,13 @@ def surest_rows(rule: TestedPredictions, max_error: float, confidence_level: flo
     # a few errors among the first labels shall not end it, if there are enough labels
     first = max(n_needed, min(MARGIN * n_faultless, n_tested / 2)) / max(n_tested, 1)
     if n_tested == 0 or first > 1.0:
-        return SureRows(-np.inf, 0.0, 1.0, 0, n_tested, n_needed=int(np.ceil(n_needed)))
+        return SureRows(-np.inf, 0, n_tested, n_needed=int(np.ceil(n_needed)))
     others = rule.unlabeled_uncertainties[rule.is_open]
     pool = np.sort(np.concatenate([rule.uncertainties, others]))
     thresholds = _thresholds(pool, first, n_needed / n_tested)
     below = rule.uncertainties <= thresholds[:, None]
     tested, errors = below.sum(axis=1), (below & rule.wrong).sum(axis=1)
-    coverage, rows = tested / n_tested, np.full(thresholds.size, np.inf)
+    rows = np.full(thresholds.size, np.inf)
     if rule.n_unlabeled:
         coverage = np.mean(others <= thresholds[:, None], axis=1)
         rows = np.rint(coverage * (rule.n_unlabeled - rule.skipped.size))
@@ -404,9 +406,8 @@ def surest_rows(rule: TestedPredictions, max_error: float, confidence_level: flo
     at = n_passed - 1
     if n_passed == 0 or rows[at] == 0:
         first = min(n_passed, rows.size - 1)
-        return SureRows(-np.inf, 0.0, 1.0, int(errors[first]), int(tested[first]))
-    found = float(thresholds[at]), float(coverage[at]), float(upper[at])
-    return SureRows(*found, int(errors[at]), int(tested[at]))
+        return SureRows(-np.inf, int(errors[first]), int(tested[first]))
+    return SureRows(float(thresholds[at]), int(errors[at]), int(tested[at]))
 
 
 def _thresholds(pool: np.ndarray, first: float, least: float) -> np.ndarray:
