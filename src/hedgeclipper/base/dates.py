@@ -53,7 +53,11 @@ def date_formats(text: str) -> list[str]:
         orders = [order for order in orders if order != "dm"]
     if "%p" in clock:  # those who write AM and PM put the month first
         orders.sort(key=lambda order: not order.startswith("m"))
-    return [_filled(parts, kinds, order) + clock for order in orders]
+    named = "".join(part for part, kind in zip(parts[::2], kinds, strict=True) if kind == "month")
+    months = ["%b"] if len(named) == 3 else ["%B"]
+    if named.lower() == "may":  # short and long
+        months = ["%b", "%B"]
+    return [_filled(parts, kinds, order, month) + clock for order in orders for month in months]
 
 
 def _kind_of(part: str) -> str | None:
@@ -64,12 +68,10 @@ def _kind_of(part: str) -> str | None:
     return "number" if re.fullmatch(r"\d{1,2}", part) else None
 
 
-def _filled(parts: list[str], kinds: list[str | None], order: str) -> str:
+def _filled(parts: list[str], kinds: list[str | None], order: str, month: str) -> str:
     """Return the parts of a date with signs of ``strptime`` in place of its values."""
-    numbers, made = iter(order), list(parts)
+    numbers, made, signs = iter(order), list(parts), {"year": "%Y", "month": month}
     for k, kind in enumerate(kinds):
-        name = "%b" if len(parts[2 * k]) == 3 else "%B"
-        signs = {"year": "%Y", "month": name}
         made[2 * k] = signs.get(str(kind)) or "%" + next(numbers)
     return "".join(made)
 
@@ -79,12 +81,14 @@ def formats_of(texts: Sequence[str]) -> list[str]:
     if not texts:
         return []
     values = np.array([*dict.fromkeys(texts)], dtype=object)
-    return [
+    found = [
         one
         for one in date_formats(values[0])
         # the first few rule out most
         if not any(np.isnat(dates_of(some, one)).any() for some in (values[:20], values))
     ]
+    # both forms of a month are the same date, if all are in May
+    return [one for one in found if "%B" not in one or one.replace("%B", "%b") not in found]
 
 
 def dates_of(values: np.ndarray, date_format: str | None = None) -> np.ndarray:
