@@ -47,7 +47,9 @@ LEAST_NUMBERS = 10
 MOST_NOTES = 5
 # digits in groups of three or without commas, with a currency before or after, or a percent sign
 _AMOUNT = re.compile(
-    r"[-+]?[$€£¥]?\s?[-+]?(?=\.?\d)(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?(e[-+]?\d+)?\s?[$€£¥%]?", re.I
+    r"([-+]?[$€£¥]?\s?|[$€£¥]?\s?[-+])(?=\.?\d)"
+    r"(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?(e[-+]?\d+)?\s?[$€£¥%]?",
+    re.I,
 )
 # with a decimal comma, and points between thousands: it stays a string, with a note
 _COMMA_NUMBER = re.compile(r"[-+]?[$€£¥]?\s?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?\s?[$€£¥%]?")
@@ -79,10 +81,11 @@ class ColumnEncoder:
     as such, become days since 1970, year, month, weekday and hour, those of them that vary. A
     column of 0 and 1 marks missing numbers and dates, if there are any. Of strings and categories
     each value becomes a column of 0 and 1, the 49 most common ones and one for the others if there
-    are more than 50; a missing value is a value too, and one that ``fit`` has not seen counts as
-    uncommon. Text, that is strings of which most are different, becomes three components of its
-    groups of three and four letters, and the logarithm of how often it was seen. Columns without
-    information are left out: those with one value, or none, and strings that are all different.
+    are more than 50; a missing value is a value too. One that ``fit`` has not seen is among the
+    others, or 0 in all columns if there is none for these. Text, that is strings of which most are
+    different, becomes three components of its groups of three and four letters, and the logarithm
+    of how often it was seen. Columns without information are left out: those with one value, or
+    none, and strings that are all different.
 
     Attributes
     ----------
