@@ -57,6 +57,21 @@ def test_intervals_cover_the_truth():
     assert np.all(covered / 200 > 0.84)
 
 
+@pytest.mark.parametrize("n_positive", [1, 2, 5])
+def test_the_interval_of_auc_has_the_variance_of_delong(n_positive):
+    """Sample covariances of the placements; one positive has the largest for its mean."""
+    y, p = np.arange(12) < n_positive, np.random.default_rng(1).random(12)
+    found = evaluate_predictions(y, p > 0.5, np.column_stack([1 - p, p]), np.array([False, True]))
+    wins = p[y][:, None] > p[~y]
+    own, other = wins.mean(axis=1), wins.mean(axis=0)
+    spread = np.var(own, ddof=1) if n_positive > 1 else wins.mean() * (1 - wins.mean())
+    error = np.sqrt(spread / n_positive + np.var(other, ddof=1) / (12 - n_positive))
+    reach = 1.959964 * error
+    assert 0 < wins.mean() < 1
+    expected = max(0, wins.mean() - reach), min(1, wins.mean() + reach)
+    assert found.auc_interval == pytest.approx(expected)
+
+
 def test_a_perfect_order_is_not_certain():
     y, p = np.array([0, 0, 0, 1, 1, 1]), np.array([0.1, 0.2, 0.3, 0.6, 0.7, 0.8])
     found = evaluate_predictions(y, y, np.column_stack([1 - p, p]), np.array([0, 1]))

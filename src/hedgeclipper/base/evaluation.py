@@ -192,6 +192,13 @@ def placements(is_positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray,
     return below, above
 
 
+def _variance_of_mean(placements: np.ndarray) -> float:
+    """Return the variance of a mean of proportions, the largest possible for a single one."""
+    if placements.size == 1:
+        return float(placements[0] * (1.0 - placements[0]))
+    return float(placements.var(ddof=1) / placements.size)
+
+
 def _auc(
     true: np.ndarray, probabilities: np.ndarray, delta: float
 ) -> tuple[float, tuple[float, float]]:
@@ -204,7 +211,7 @@ def _auc(
         if n_fewer:
             below, above = placements(is_positive, probabilities[:, number])
             values.append(below.mean())
-            errors.append(np.sqrt(below.var() / below.size + above.var() / above.size))
+            errors.append(np.sqrt(_variance_of_mean(below) + _variance_of_mean(above)))
             n_least = min(n_least, n_fewer)
     if not values:
         return np.nan, (np.nan, np.nan)
