@@ -440,7 +440,7 @@ def balanced_correlations(votes: VoterScores) -> tuple[np.ndarray, np.ndarray]:
 
 
 def solve_weights(votes: VoterScores, anchor: np.ndarray, b: np.ndarray) -> Solution:
-    """Return the game whose solution weighs the voters, pulled to the anchor.
+    """Return the solution of the game that weighs the voters, pulled to the anchor.
 
     The game is set up once; each correction of b changes its linear term alone.
     """
