@@ -27,6 +27,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper import (
     HedgeClipperClassifier,
@@ -458,3 +459,19 @@ def test_a_fit_that_fails_leaves_no_old_one_behind():
             model.fit(rows, y, X_unlabeled=unlabeled)
         with pytest.raises(NotFittedError):
             model.predict(X)
+
+
+@pytest.mark.parametrize(("step", "level"), [("check_by_folds", None), ("check_on_held_out", 0.9)])
+def test_a_fit_that_is_interrupted_leaves_no_model(step, level, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    model = fitted("own", confidence_level=level)
+    model.fit_files_ = {"target": "y"}
+    monkeypatch.setattr(f"hedgeclipper.classifier.{step}", stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[T], Y[T], X_unlabeled=X[U])
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+    assert not hasattr(model, "certificate_")
+    assert not hasattr(model, "fit_files_")

@@ -265,16 +265,17 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
         )
         sampled = unlabeled.sample if rows.has_unlabeled else voters.reused(unlabeled)
         scores = scores_by_game(voters.labeled, sampled, codes, games)
-        self._store(voters, [weigh(own, voters.tree_sizes) for own in scores])
-        raw = self._store_labels(given, held, unlabeled)
+        predictor = self._store(voters, [weigh(own, voters.tree_sizes) for own in scores])
+        raw = self._store_labels(predictor, given, held, unlabeled)
         facts = FitFacts(given.y_labeled, draw, raw, self.n_unlabeled_)
         self._fitted_hashes = hash_rows(labeled.X)
         if held is None:
-            self._tested = self._test_by_folds(scores, codes, facts)
+            self._tested = self._test_by_folds(predictor, scores, codes, facts)
         else:
-            self._tested = self._test_on_held_out(held, facts, unlabeled.digest)
+            self._tested = self._test_on_held_out(predictor, held, facts, unlabeled.digest)
         self.certificate_ = self._tested.certificate(self.confidence_level)
-        self.never_predicted_ = warn_of_never_predicted(self._predictor, raw, given.y_labeled)
+        self.never_predicted_ = warn_of_never_predicted(predictor, raw, given.y_labeled)
+        self._predictor = predictor  # last: with it the model is fitted
         return self
 
     def __sklearn_tags__(self):
@@ -451,7 +452,8 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
 
     def _start(self) -> list[tuple[str, Any]]:
         """Forget an earlier fit, check the parameters, and return names and voters."""
-        for name in ("_predictor", "_gain", "_importances"):
+        results = [name for name in vars(self) if name.endswith("_")]
+        for name in ("_predictor", "_gain", "_importances", *results):
             self.__dict__.pop(name, None)
         self._validate_params()
         plan = check_estimators(self.estimators)
@@ -507,19 +509,23 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
             for k, name in enumerate(names)
         ]
 
-    def _store(self, voters: FittedVoters, found: list[WeighedVoters]) -> None:
-        """Store what predicts new rows, and the results of the games."""
+    def _store(self, voters: FittedVoters, found: list[WeighedVoters]) -> TablePredictor:
+        """Store the results of the games, and return what predicts new rows."""
         self._voters, self._seconds = voters, voters.seconds
         self._voter_columns = [one.describe() for one in found]
         votes = [one.vote for one in found]
-        self._predictor = TablePredictor(voters.scorer, votes, self.classes_, self._costs)
         self.voter_names_ = np.array(voters.scorer.names, dtype=object)
         self.weights_ = np.array([vote.weights for vote in votes])
         self.label_correlations_ = np.array([one.label_correlations for one in found])
         store_games(self, [one.game for one in found])
+        return TablePredictor(voters.scorer, votes, self.classes_, self._costs)
 
     def _store_labels(
-        self, given: SemiSupervisedRows, held: HeldOutRows | None, unlabeled: UnlabeledScores
+        self,
+        predictor: TablePredictor,
+        given: SemiSupervisedRows,
+        held: HeldOutRows | None,
+        unlabeled: UnlabeledScores,
     ) -> np.ndarray:
         """Store labels of all rows where these are in memory; return raw predictions.
 
@@ -532,33 +538,37 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
         self.n_unlabeled_ = int(is_unlabeled.sum()) if given.has_unlabeled else 0
         if unlabeled.of_all is None:
             self._labels = None
-            return self._predictor.raw_of(unlabeled.sample[is_unlabeled[unlabeled.positions]])
-        raw = self._predictor.raw_of(unlabeled.of_all[is_unlabeled])
-        self._labels = self._all_labels(given, self._predictor.predict(raw))
+            return predictor.raw_of(unlabeled.sample[is_unlabeled[unlabeled.positions]])
+        raw = predictor.raw_of(unlabeled.of_all[is_unlabeled])
+        self._labels = self._all_labels(given, predictor.predict(raw))
         return raw if given.has_unlabeled else raw[:0]
 
     def _test_on_held_out(
-        self, held: HeldOutRows, facts: FitFacts, digest: int
+        self, predictor: TablePredictor, held: HeldOutRows, facts: FitFacts, digest: int
     ) -> TestedPredictions:
         """Return what held-out labels tell; ``digest`` is that of these and the unlabeled rows."""
-        raw = self._predictor.raw_predictions(held.X, self.n_jobs)
+        raw = predictor.raw_predictions(held.X, self.n_jobs)
         self._tested_rows = TestedRows(held.y, raw, hash_rows(held.X))
         digest = (digest - digest_rows(held.X)) % MODULUS
         is_shifted = self.shift_score_ > SHIFT_THRESHOLD
-        return check_on_held_out(self._predictor, self._tested_rows, facts, digest, is_shifted)
+        return check_on_held_out(predictor, self._tested_rows, facts, digest, is_shifted)
 
     def _test_by_folds(
-        self, scores: list[VoterScores], codes: np.ndarray, facts: FitFacts
+        self,
+        predictor: TablePredictor,
+        scores: list[VoterScores],
+        codes: np.ndarray,
+        facts: FitFacts,
     ) -> TestedPredictions:
         """Return what labels tell that were used in the fit, too; ``codes`` are their classes."""
         # labeled rows that all voters have scored without their labels, if these are of all classes
-        rows, raw, center = np.flatnonzero(self._voters.is_scored), self._predictor.no_rows, None
+        rows, raw, center = np.flatnonzero(self._voters.is_scored), predictor.no_rows, None
         if all(own.n_rare for own in scores):
-            raw, center = predict_by_folds(self._predictor, scores, self._voters.tree_sizes)
+            raw, center = predict_by_folds(predictor, scores, self._voters.tree_sizes)
         can_test = facts.draw.can_test[rows[: len(raw)]]
         rows, raw = rows[: len(raw)][can_test], raw[can_test]
         self._tested_rows = TestedRows(self.classes_[codes[rows]], raw, self._fitted_hashes[rows])
-        return check_by_folds(self._predictor, self._tested_rows, facts, center)
+        return check_by_folds(predictor, self._tested_rows, facts, center)
 
     def _predict_unseen(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return labels and probabilities of rows, and which of them can be scored."""
@@ -600,7 +610,7 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
     def __getstate__(self) -> dict[str, Any]:
         """Return what is saved: all but the rows, and what is measured with them."""
         state: Any = super().__getstate__()
-        with_rows = ("_grown_from", "_voters", "_random_state")
+        with_rows = ("_grown_from", "_voters")
         return {name: value for name, value in state.items() if name not in with_rows}
 
     def _repr_html_inner(self) -> str:
