@@ -219,10 +219,10 @@ def findings(results: Sequence[Result]) -> str:
 
     rows = [["labels", "method", *(title for title, _, _ in measures.values()), "tables, draws"]]
     budgets = by_draw.index.get_level_values("n_labels")
-    for n_labels in [*sorted(set(budgets)), "all"]:
+    for n_labels in [*sorted(set(budgets)), "all"]:  # the others over all numbers alone
         own = np.ones(budgets.size, dtype=bool) if n_labels == "all" else budgets == n_labels
         size = f"{names[own].nunique()}, {own.sum()}"
-        for method in [name for name in METHODS if name not in FORESTS]:
+        for method in [n for n in METHODS if n == OURS or (n_labels == "all" and n not in FORESTS)]:
             figures = [figure(one, method, own) for one in measures]
             label = n_labels if n_labels == "all" else f"{n_labels:,}"
             rows.append([label, METHODS[method].title, *figures, size])
