@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from hedgeclipper.io.digests import MODULUS, digest_rows
+from hedgeclipper.io.digests import MODULUS, digest_rows, hash_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(50, 4)) * (RNG.random((50, 4)) < 0.6)
@@ -47,3 +47,12 @@ def test_frames_of_numbers_are_like_arrays_and_strings_count():
     frame = pd.DataFrame({"x": [1.0, 2.0], "name": ["a", None]})
     assert digest_rows(frame) == digest_rows(frame[::-1].copy())
     assert digest_rows(frame) != digest_rows(frame.assign(name=["b", None]))
+
+
+@pytest.mark.parametrize("values", [[0, 1], [-1, 0, 1], range(8)])
+def test_rows_of_small_integers_have_different_hashes(values):
+    drawn = np.random.default_rng(0).choice(values, (20_000, 30))
+    rows = np.unique(drawn, axis=0).astype(float)
+    assert np.unique(hash_rows(rows)).size == len(rows)
+    np.testing.assert_array_equal(hash_rows(rows), hash_rows(sparse.csr_array(rows)))
+    np.testing.assert_array_equal(hash_rows(rows), hash_rows(pd.DataFrame(rows)))

@@ -89,11 +89,13 @@ def hash_rows(X: Any) -> np.ndarray:
     # odd numbers, one for each column: as many as there are, the same ones in every process
     odd = np.random.PCG64(0).random_raw(X.shape[1]) | np.uint64(1)
     if sparse.issparse(X):
-        products = sparse.csr_array((_bits(X.data) * odd[X.indices], X.indices, X.indptr), X.shape)
+        cells = _mixed(_bits(X.data)) * odd[X.indices]
+        products = sparse.csr_array((cells, X.indices, X.indptr), X.shape)
         hashes = np.asarray(products.sum(axis=1, dtype=np.uint64)).ravel()
     else:
-        hashes = (_bits(X) * odd).sum(axis=1, dtype=np.uint64)
-    return _mixed(hashes)
+        hashes = (_mixed(_bits(X)) * odd).sum(axis=1, dtype=np.uint64)
+    # a number is added, since rows of zeros count too
+    return _mixed((hashes + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64))
 
 
 def _bits(values: np.ndarray) -> np.ndarray:
@@ -103,9 +105,12 @@ def _bits(values: np.ndarray) -> np.ndarray:
     return values.view(np.uint64)
 
 
-def _mixed(hashes: np.ndarray) -> np.ndarray:
-    """Return hashes with their bits mixed, as in SplitMix64, so that sums of rows tell them."""
-    hashes = (hashes + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
+def _mixed(bits: np.ndarray) -> np.ndarray:
+    """Return numbers with their bits mixed, one to one, as in SplitMix64; 0 stays 0.
+
+    Small integers differ only in the first bits of their floats, which products with odd numbers
+    would lose, and sums of rows are told apart by all bits.
+    """
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
-    return hashes ^ (hashes >> np.uint64(31))
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
+    return bits ^ (bits >> np.uint64(31))

@@ -29,7 +29,7 @@ from hedgeclipper.io.atomic import NotWrittenError, atomic_path, check_output, n
 from hedgeclipper.labeling.marks import NONE
 from hedgeclipper.labeling.state import SessionState
 
-VERSION = 2
+VERSION = 3
 _MARK = ',"check":"'
 
 
