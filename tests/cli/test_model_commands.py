@@ -208,6 +208,27 @@ def test_automatic_labels_of_other_rows_are_an_estimate(command):
     assert "It is no guarantee, since these are not the unlabeled" in " ".join(command.out.split())
 
 
+def test_labels_of_people_are_kept_beside_a_column_that_is_not_used(command):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": rng.normal(size=500), "color": rng.choice(["red", "blue"], 500)})
+    frame["planet"] = "earth"  # one value, which tells nothing
+    truth = np.where(frame["size"] > 0, "big", "small")
+    frame.to_csv("rows.csv", index=False)
+    command("sample", "rows.csv", "-n", 200, "-o", "to_label.csv", "-q")
+    sample = pd.read_csv("to_label.csv")
+    # people know better than the columns here and there
+    sample["label"] = truth[sample["row"]]
+    sample.loc[::20, "label"] = sample["label"][::20].map({"big": "small", "small": "big"})
+    sample.to_csv("labels.csv", index=False)
+    fit = ("fit", "rows.csv", "--labels", "labels.csv", "-m", "m.skops")
+    assert command(*fit, "--confidence", 0.95, "-q").code == 0, command.err
+    command("predict", "m.skops", "rows.csv", "--max-error", 0.15, "-o", "out.csv", "--json")
+    assert command.result["automatic_labels"]["kind"] == "guarantee"
+    out = pd.read_csv("out.csv").loc[sample["row"]]
+    assert out["label"].tolist() == sample["label"].tolist()
+    assert not (out["source"] == "prediction").any()
+
+
 def test_no_row_is_labeled_where_labels_are_too_few(command):
     cancer(n_labeled=40).to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "-q")

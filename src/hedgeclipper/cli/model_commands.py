@@ -108,7 +108,7 @@ def fit(options: Fit, output: Output) -> None:
         "target": target,
         "key": options.row_id or key,
         "left_out": left_out,
-        "digest": rows.digest(),
+        "digest": rows.digest(_used_names(model)),
         "n_rows": rows.y.size + rows.n_unlabeled,
         "labeled_rows": np.flatnonzero(rows.is_labeled),
         "labels": as_text(rows.y).tolist(),
@@ -262,7 +262,7 @@ def _check_rows_of_fit(model: HedgeClipperClassifier, rows: TrainingRows, output
 
     A report on other rows would show what was measured on those of the fit beside them.
     """
-    if model.fit_files_["digest"] != rows.digest():
+    if model.fit_files_["digest"] != rows.digest(_used_names(model)):
         raise CommandError(
             f"The model was fitted to {model.n_labeled_:,} labeled rows. Got {rows.y.size:,} that "
             "are different.",
@@ -290,12 +290,18 @@ def check_columns(
     ``extra`` is one more column that is used: a key, or the target.
     """
     known, given = list(model.feature_names_in_), model.fit_files_
-    names = known if model.encoder_ is None else model.encoder_.used_names
+    names = _used_names(model)
     files.require(names, "the model", ADD_COLUMNS)
     others = {*known, *given["left_out"], given["target"], extra}
     if more := [name for name in files.names if name not in others]:
         output.note(f"Columns that the model does not know are not used: {', '.join(more[:10])}.")
     return names
+
+
+def _used_names(model: HedgeClipperClassifier) -> list[str]:
+    """Return the columns that predictions depend on, by which rows of the fit are recognized."""
+    encoder = model.encoder_
+    return list(model.feature_names_in_) if encoder is None else encoder.used_names
 
 
 def read_new_rows(

@@ -137,9 +137,9 @@ class TrainingRows:
         labels[self.is_labeled] = self.y.tolist()
         return pd.concat([self.X, *self.unlabeled()]).sort_index(), labels
 
-    def digest(self) -> int:
-        """Return a number by which the labeled rows are recognized, in whatever order."""
-        return digest_labeled(self.X, self.y)
+    def digest(self, names: list[str]) -> int:
+        """Return a number by which these columns of the labeled rows are recognized."""
+        return digest_labeled(self.X[names], self.y)
 
 
 def digest_labeled(X: pd.DataFrame, y: Any) -> int:
