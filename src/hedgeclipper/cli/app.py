@@ -130,8 +130,8 @@ Confidence = Annotated[
     _proportion(
         "LEVEL",
         "Guarantee a bound on the error with this probability, such as 0.95: half of the labels, "
-        "at most 2,000, are held out to test the predictions. Labeled rows must be a random "
-        "sample of all rows.",
+        "or up to 62% of few labels, at most 2,000, are held out to test the predictions. Labeled "
+        "rows must be a random sample of all rows.",
         "--confidence",
     ),
 ]
