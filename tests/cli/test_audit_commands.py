@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -327,6 +328,14 @@ def test_wrong_options(command, checked, words, message):
     command(*AUDIT, *words)
     assert command.code in (ExitCode.DATA, ExitCode.USAGE)
     assert message in command.err
+
+
+def test_labels_of_people_are_not_replaced_even_if_forced(command, checked):
+    before = Path("checked.csv").read_bytes()
+    command(*AUDIT, "--max-error", 0.05, "-o", "checked.csv", "--force")
+    assert command.code == ExitCode.USAGE
+    assert "checked.csv is read by this command and cannot be written by it" in command.err
+    assert Path("checked.csv").read_bytes() == before
 
 
 def test_a_sample_of_groups_is_refused(command, truth):

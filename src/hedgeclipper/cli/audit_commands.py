@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def audit_predictions(options: AuditPredictions, output: Output) -> None:
     """Audit a table of predictions, print what is known, and write labels and rows to review."""
     _check_options(options)
     table = Files.find(options.predictions, output, options.dialect)
-    check_outputs(options.to, inputs=[table], force=options.force)
+    check_outputs(options.to, inputs=[table, *map(Path, options.labels)], force=options.force)
     check_suffix(options.to, *TABLE_SUFFIXES)
     table.require([options.prediction], "predictions", "Name it with --prediction-column.")
     frame = table.frame()
