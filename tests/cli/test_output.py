@@ -1,5 +1,6 @@
 """The command line on a terminal, in a log, with a full disk, and when it is stopped."""
 
+import json
 import os
 import re
 import signal
@@ -163,6 +164,17 @@ def test_strings_of_a_table_are_not_markup(capsys):
     Output().say("[bold]x[/bold]")
     assert "[red]a[/red]" in (out := capsys.readouterr().out)
     assert "[bold]x[/bold]" in out
+
+
+def test_json_has_null_where_a_number_is_not_defined(capsys):
+    output = Output(as_json=True)
+    output.result = {"a": np.array([[1.0, np.nan]]), "b": {"c": (np.float64("nan"), np.inf)}}
+    output.finish()
+    assert json.loads(capsys.readouterr().out, parse_constant=pytest.fail) == {
+        "a": [[1.0, None]],
+        "b": {"c": [None, None]},
+        "notes": [],
+    }
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs limits of resources")

@@ -249,16 +249,7 @@ def _result(found: Audit, people: PeoplesLabels) -> dict[str, Any]:
     if people.agreement is not None:
         two = vars(people.agreement)
         result["agreement"] = {name: value for name, value in two.items() if name != "labels"}
-    return _without_nan(result)
-
-
-def _without_nan(value: Any) -> Any:
-    """Return a result with None for NaN, which JSON does not know."""
-    if isinstance(value, dict):
-        return {name: _without_nan(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(one) for one in value]
-    return None if isinstance(value, float) and np.isnan(value) else value
+    return result
 
 
 def _end_gate(found: Audit, limit: float, output: Output) -> None:

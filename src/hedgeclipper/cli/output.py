@@ -7,6 +7,7 @@ decides the exit code.
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 import traceback
@@ -143,10 +144,19 @@ class Output:
         self._err.print(Text.assemble(("error: ", "bold red"), message))
 
     def _print_json(self, result: dict[str, Any]) -> None:
-        def plain(value: Any) -> Any:
-            return value.tolist() if hasattr(value, "tolist") else str(value)
+        text = json.dumps(_as_json(result), default=str)
+        self._out.print(Text(text), soft_wrap=True)
 
-        self._out.print(Text(json.dumps(result, default=plain)), soft_wrap=True)
+
+def _as_json(value: Any) -> Any:
+    """Return a result as JSON knows it: lists for arrays, None for NaN and infinity."""
+    if isinstance(value, dict):
+        return {name: _as_json(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(one) for one in value]
+    if hasattr(value, "tolist"):
+        return _as_json(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class _PatientConsole(Console):
