@@ -12,6 +12,7 @@ from tests.labeling.served import CLASSES, Served, write_rows
 
 pytestmark = needs_browser
 expect = playwright.expect
+expect.set_options(timeout=30_000)  # the machine may do other things
 AXE = next(
     (
         path

@@ -282,7 +282,7 @@ def test_a_label_is_on_disk_when_tell_returns(path):
         "event": "label",
         "row": 3,
         "label": "yes",
-        "reason": "start",
+        "reason": "chosen",
         "annotator": "",
         "note": "clear",
         "check": "",

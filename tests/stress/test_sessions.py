@@ -149,7 +149,9 @@ def _follow(path):
     except SessionError:
         return
     try:
-        for attempt in loop._attempts:  # predictions and order are those that the digest names
+        for (
+            attempt
+        ) in loop._state.attempts:  # predictions and order are those that the digest names
             assert np.array_equal(np.sort(attempt.order), np.unique(attempt.order))
             assert attempt.n_test <= attempt.order.size
         rows = loop.ask(5)

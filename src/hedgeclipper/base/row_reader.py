@@ -8,9 +8,10 @@ are read, and never held together. Dask collections stay lazy; what is done with
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from scipy import sparse
@@ -47,23 +48,48 @@ class RowBatches:
     """Batches of a source, each read by ``read`` on each pass; all rows, or those without a label.
 
     ``more`` rows, in memory and read already, come after them. Without ``read`` batches are frames
-    as they are in the source.
+    as they are in the source. ``checksums`` are those of the first pass: rows must be the same in
+    all, but may be cut into batches in another way.
     """
 
     source: Any
     read: Callable[[Any], Any] | None
     only_unlabeled: bool = False
     more: Any = None
+    checksums: list[tuple[int, ...]] = field(default_factory=list, repr=False)
 
     def __iter__(self) -> Iterator[Any]:
-        batches = iter(self.source)
-        if self.only_unlabeled:
-            pairs = self.source.labeled_batches()
-            parts = ((rows, missing_labels(labels)) for rows, labels in pairs)
-            batches = (rows[missing] for rows, missing in parts if missing.any())
-        yield from batches if self.read is None else map(self.read, batches)
+        if self.read is None:
+            yield from self._batches()
+        else:
+            yield from self._unchanged(map(self.read, self._batches()))
         if self.more is not None:
             yield self.more
+
+    def _batches(self) -> Iterator[Any]:
+        if not self.only_unlabeled:
+            return iter(self.source)
+        pairs = self.source.labeled_batches()
+        parts = ((rows, missing_labels(labels)) for rows, labels in pairs)
+        return (rows[missing] for rows, missing in parts if missing.any())
+
+    def _unchanged(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield batches; raise at their end if they were not those of the first pass."""
+        checksum: tuple[int, ...] = (0, 0, 0)
+        for batch in batches:
+            is_sparse = sparse.issparse(batch)
+            parts = (batch.data, batch.indices, np.diff(batch.indptr)) if is_sparse else (batch,)
+            checksum = tuple(
+                crc32(np.ascontiguousarray(part).data, before)
+                for part, before in zip(parts, checksum, strict=False)
+            )
+            yield batch
+        self.checksums[:] = self.checksums or [checksum]
+        if self.checksums != [checksum]:
+            raise ValueError(
+                "The rows changed between passes. Pass a source that yields the same rows every "
+                "time, and leave files as they are while they are read, several times."
+            )
 
 
 @dataclass(frozen=True)

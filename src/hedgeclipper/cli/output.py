@@ -31,6 +31,8 @@ IN_WORDS_OF_COMMANDS = {
     "with draw_sample": "with `hedgeclipper sample`",
 }
 
+SPINNER = "dots"
+
 
 class ExitCode(IntEnum):
     """How a command ends."""
@@ -73,16 +75,17 @@ class Output:
         if self.is_quiet:
             yield
         elif self._status is None:
-            with self._err.status(what) as self._status:
+            with self._err.status(what, spinner=SPINNER) as self._status:
                 try:
                     yield
                 finally:
                     self._status = None
         else:
             status, before = self._status, self._status.status
-            status.update(what)
+            # a spinner that is named is drawn at once, and short work is shown too
+            status.update(what, spinner=SPINNER)
             yield
-            status.update(before)
+            status.update(before, spinner=SPINNER)
 
     @property
     def seconds(self) -> float:
