@@ -52,5 +52,5 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# Draws differ, so these are few. :doc:`/benchmarks` has more draws of the paper's data and of others,
-# and :doc:`/ablations` shows what the parts of HedgeClipper contribute.
+# Draws differ, so these are few. :doc:`/benchmarks` has more draws of the paper's data and of
+# others, and :doc:`/ablations` shows what the parts of HedgeClipper contribute.
