@@ -90,7 +90,7 @@ class MixedFile:
     collection: str
     target: str
     left_out: tuple[str, ...] = ()
-    is_new: bool = False  # whether it had no part in any choice
+    is_new: bool = False  # whether it was kept to confirm choices
 
 
 FILES = {
@@ -231,8 +231,8 @@ def findings(results: Sequence[Result]) -> str:
     new = means[[FILES[name].is_new for name in means.index]]
     return (
         f"{markdown_table(rows)}\n\n"
-        f"Mean difference in AUC {means.mean():+.4f} ± {means.sem():.4f}, on tables that had no "
-        f"part in any choice {new.mean():+.4f} ± {new.sem():.4f}. It is positive on "
+        f"Mean difference in AUC {means.mean():+.4f} ± {means.sem():.4f}, on the tables "
+        f"kept to confirm choices {new.mean():+.4f} ± {new.sem():.4f}. It is positive on "
         f"{(means > 0).sum()} of {means.size} tables, and the lowest is {means.min():+.4f} "
         f"({means.idxmin()})."
     )
