@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -82,6 +84,25 @@ def drop_last_blank_lines(app: Any, page: str, source: list[str]) -> None:
     source[0] = source[0].replace("\n\n```\n", "\n```\n")
 
 
+def link_names(app: Any, page: str, source: list[str]) -> None:
+    """Link public names in the sentences of Markdown pages to the reference."""
+    if Path(app.env.doc2path(page)).suffix != ".md":
+        return
+    names = "|".join(hedgeclipper.__all__)
+    blocks = re.split(r"(^`{3,}.*?^`{3,}[ ]*$)", source[0], flags=re.DOTALL | re.MULTILINE)
+    # headings and links keep their text
+    pattern = rf"(?<![`\[])`({names})`(?![`\]])"
+    for place in range(0, len(blocks), 2):
+        lines = blocks[place].split("\n")
+        blocks[place] = "\n".join(
+            line
+            if line.startswith("#")
+            else re.sub(pattern, r"{py:obj}`\1 <hedgeclipper.\1>`", line)
+            for line in lines
+        )
+    source[0] = "".join(blocks)
+
+
 def visit_math(writer: Any, node: nodes.math) -> None:
     """Write a formula within a line as MathML, which browsers draw without a script."""
     writer.body.append(tex2mathml(node.astext()))
@@ -98,4 +119,5 @@ def setup(app: Any) -> None:
     """Tell Sphinx about the functions of this file."""
     app.connect("autodoc-skip-member", is_foreign)
     app.connect("source-read", drop_last_blank_lines)
+    app.connect("source-read", link_names)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))

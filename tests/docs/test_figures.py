@@ -30,6 +30,7 @@ def test_no_figure_is_without_an_origin(capsys):
         ("```python\n>>> 7.3\n7.3\n\n```", "doctest"),
         ("The file has 32,561 people.", "src/hedgeclipper/datasets.py"),
         ("At most 5% are wrong.", "limit"),
+        ("Up to 62% are held out.", "src/hedgeclipper/bounds/hold_out.py"),
     ],
 )
 def test_where_a_figure_comes_from(text, origin):
