@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from hedgeclipper.votes.vote_game import ContradictionWarning
     from hedgeclipper.weighing import NoHeldOutRowsWarning
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _HOME = {
     "ClassRates": "bounds.certificate",
