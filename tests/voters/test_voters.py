@@ -55,7 +55,9 @@ def test_without_trees_there_are_no_sizes_and_scores_are_out_of_fold():
 
 
 def test_boosting_is_left_out_of_defaults_beside_trees_where_rows_are_wide_and_sparse():
-    words = sparse.random_array((300, 600), density=0.02, rng=0, format="csr", dtype=np.float32)
+    rng = np.random.default_rng(0)
+    words = rng.random((300, 600)) * (rng.random((300, 600)) < 0.02)
+    words = sparse.csr_array(words.astype(np.float32))
     rows = LabeledRows(words[:80], Y[:80], np.arange(3), words[80:])
     plan = [(name, "default") for name in ("trees", "linear", "boosting")]
     assert fitted(plan, rows).scorer.names[3:] == ["linear"]

@@ -122,7 +122,7 @@ def combine_judges(output: Output) -> None:
         f"3. {len(verdicts)} pairs of answers, {verdicts.shape[1]} verdicts of language models on "
         f"each. You label {N_GOLD} pairs.\n"
     )
-    columns = verdicts.replace({"A": 1.0, "B": -1.0}).astype(float).fillna(0.0)
+    columns = (verdicts == "A").astype(float) - (verdicts == "B")
     right: dict[str, list[float]] = {}
     with output.working("Weighing judges"):
         for draw in range(N_DRAWS):
