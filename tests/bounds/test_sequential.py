@@ -189,10 +189,6 @@ def test_looks_may_come_in_any_order_and_shape():
     every = allowed_errors_at(np.arange(601), 5000, 250, 0.05)
     np.testing.assert_array_equal(allowed_errors_at(looks, 5000, 250, 0.05), every[looks])
     assert allowed_errors_at([], 10, 1, 0.05).size == 0
-    with pytest.raises(ValueError, match="Got 11 and 10"):
-        allowed_errors_at([3, 11], 10, 1, 0.05)
-    with pytest.raises(ValueError, match=r"must not be negative\. Got -1"):
-        allowed_errors_at([-1], 10, 1, 0.05)
 
 
 def test_a_million_rows_and_looks_at_all_of_them():

@@ -30,7 +30,6 @@ from sklearn.metrics import cohen_kappa_score
 
 from hedgeclipper.bounds.intervals import count_bounds, proportion_bounds
 from hedgeclipper.bounds.sequential import count_bounds_so_far
-from hedgeclipper.bounds.whole_file import check_sample, error_limit, least_tested
 
 
 @dataclass(frozen=True)
@@ -51,27 +50,27 @@ class PrecisionRecall:
 
 
 def precision_recall(
-    predicted: Any,
-    checked: Any,
-    is_class: Any,
+    predicted: np.ndarray,
+    checked: np.ndarray,
+    is_class: np.ndarray,
     *,
     delta: float,
-    skipped: Any = None,
+    skipped: np.ndarray | bool = False,
     sequential: bool = False,
 ) -> PrecisionRecall:
     """Return precision and recall of a class in all rows, with exact bounds.
 
     Parameters
     ----------
-    predicted : array-like of bool of shape (n_rows,)
+    predicted : ndarray of bool of shape (n_rows,)
         Which rows are predicted to be of the class.
-    checked : array-like of int of shape (n_checked,)
+    checked : ndarray of int of shape (n_checked,)
         Positions of the rows that people have checked: a simple random sample of all rows.
-    is_class : array-like of bool of shape (n_checked,)
+    is_class : ndarray of bool of shape (n_checked,)
         Which of these are of the class.
     delta : float
         Probability that a bound fails. For several classes, divide it by their number.
-    skipped : array-like of bool of shape (n_checked,), default=None
+    skipped : ndarray of bool of shape (n_checked,), or False
         Checked rows that people could not decide.
     sequential : bool, default=False
         Whether bounds hold at every look; checked rows are then in the order of the draw.
@@ -91,11 +90,9 @@ def precision_recall(
     >>> round(found.precision_lower, 3), round(found.recall_lower, 3)
     (0.977, 0.948)
     """
-    claims = np.asarray(predicted, bool)
-    rows, possible, skips = check_sample(np.arange(claims.size), checked, is_class, skipped)
-    certain = possible & ~skips
-    inside, n_inside = claims[rows], int(claims.sum())
-    parts = (inside, n_inside), (~inside, claims.size - n_inside)
+    certain, possible = is_class & ~np.asarray(skipped), is_class | skipped
+    inside, n_inside = predicted[checked], int(predicted.sum())
+    parts = (inside, n_inside), (~inside, predicted.size - n_inside)
     right, missed = (
         [
             count_in_part(certain[part], possible[part], size, share, sequential)
@@ -114,44 +111,6 @@ def precision_recall(
         recall_upper=_ratio(tp_high, fn_low, 1.0),
         delta=delta,
     )
-
-
-def checks_for_recall(
-    recall: float, prevalence: float, delta: float, n_rows: float = math.inf
-) -> int:
-    """Return how many rows have to be checked to prove a recall, if none of them was missed.
-
-    With c missed ones it takes more; this is the price at least.
-
-    Parameters
-    ----------
-    recall : float
-        Recall to prove, in (0, 1).
-    prevalence : float
-        Proportion of all rows that are of the class, in (0, 1].
-    delta : float
-        Probability that the recall is lower.
-    n_rows : int or infinity, default=infinity
-        Number of rows that are not predicted to be of the class.
-
-    Returns
-    -------
-    int
-        Checked rows among those not predicted to be of the class.
-
-    Examples
-    --------
-    >>> checks_for_recall(0.95, 0.03, delta=0.05)
-    1996
-    """
-    for name, value in (("recall", recall), ("prevalence", prevalence)):
-        if not 0.0 < value <= 1.0 or (name == "recall" and value == 1.0):
-            raise ValueError(f"{name} must lie between 0 and 1. Got {value!r}.")
-    # without the last digits, which rounding changes: 1 - 0.9 is below 0.1
-    missed = round((1.0 - recall) * prevalence, 12)
-    if math.isinf(n_rows):
-        return math.ceil(math.log(1.0 / delta) / -math.log1p(-missed))
-    return least_tested(int(n_rows), error_limit(missed, int(n_rows)), delta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,32 +140,27 @@ class SegmentErrors:
 
 
 def segment_errors(
-    segments: Any,
-    checked: Any,
-    wrong: Any,
+    segments: np.ndarray,
+    checked: np.ndarray,
+    wrong: np.ndarray,
     *,
     delta: float,
-    skipped: Any = None,
+    skipped: np.ndarray | bool = False,
     sequential: bool = False,
 ) -> SegmentErrors:
     """Return the errors of each segment with exact bounds that hold for all of them together.
 
     Parameters
     ----------
-    segments : array-like of shape (n_rows,)
+    segments : ndarray of shape (n_rows,)
         Segment of each row, known without a look at the labels.
-    checked : array-like of int of shape (n_checked,)
-        Positions of the rows that people have checked: a simple random sample of all rows.
-    wrong : array-like of bool of shape (n_checked,)
-        Which of these are predicted wrong.
+    wrong : ndarray of bool of shape (n_checked,)
+        Which of the checked rows are predicted wrong.
     delta : float
         Probability that any of the lower, or any of the upper bounds fails. It is shared equally
-        among the segments that have checked rows.
-    skipped : array-like of bool of shape (n_checked,), default=None
-        Checked rows that people could not decide.
-    sequential : bool, default=False
-        Whether bounds hold at every look; checked rows are then in the order of the draw, and
-        delta is shared among all segments.
+        among the segments that have checked rows, or with ``sequential`` among all of them.
+    checked, skipped, sequential
+        As for `precision_recall`.
 
     Returns
     -------
@@ -220,18 +174,17 @@ def segment_errors(
     >>> found.names.tolist(), found.n_wrong.tolist(), found.upper.round(3).tolist()
     (['north', 'south'], [6, 4], [0.098, 0.115])
     """
-    names, codes = np.unique(np.asarray(segments), return_inverse=True)
-    rows, possible, skips = check_sample(np.arange(codes.size), checked, wrong, skipped)
+    names, codes = np.unique(segments, return_inverse=True)
+    certain, possible, own = wrong & ~np.asarray(skipped), wrong | skipped, codes[checked]
     n_rows = np.bincount(codes, minlength=names.size)
-    n_checked = np.bincount(codes[rows], minlength=names.size)
+    n_checked = np.bincount(own, minlength=names.size)
     share = delta / max(names.size if sequential else int(np.count_nonzero(n_checked)), 1)
     found = []
     for segment, size in enumerate(n_rows.tolist()):
-        here = codes[rows] == segment
-        certain = possible[here] & ~skips[here]
-        found.append(count_in_part(certain, possible[here], size, share, sequential)[1:])
+        here = own == segment
+        found.append(count_in_part(certain[here], possible[here], size, share, sequential)[1:])
     least, most = np.array(found, float).reshape(-1, 2).T
-    n_wrong = np.bincount(codes[rows[possible]], minlength=names.size)
+    n_wrong = np.bincount(own[possible], minlength=names.size)
     return SegmentErrors(names, n_rows, n_checked, n_wrong, least / n_rows, most / n_rows, delta)
 
 
@@ -361,9 +314,9 @@ def settle_labels(
     given = [np.array([x is not None for x in labels], bool) for labels in (one, two, final)]
     both = given[0] & given[1]
     agreed = both & (one == two)
-    labels = np.where(given[0], one, two)
-    labels[both & ~agreed] = final[both & ~agreed]
-    n_both, n_agreed, differ = int(both.sum()), int(agreed.sum()), both & ~agreed
+    differ, labels = both & ~agreed, np.where(given[0], one, two)
+    labels[differ] = final[differ]
+    n_both, n_agreed = int(both.sum()), int(agreed.sum())
     bounds = proportion_bounds(n_agreed, n_both, np.inf, 1.0 - confidence_level)
     return Agreement(
         labels,

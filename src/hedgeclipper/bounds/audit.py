@@ -27,7 +27,6 @@ import numpy as np
 from hedgeclipper.bounds.agreement import (
     PrecisionRecall,
     SegmentErrors,
-    checks_for_recall,
     cohen_kappa,
     count_in_part,
     precision_recall,
@@ -312,7 +311,9 @@ def _audit_classes(classes: Any, checked: CheckedRows, delta: float) -> list[Cla
         rates = precision_recall(*here, delta=share, **checked.options)
         prevalence, n_needed, n_others = float(is_class.mean()), 0, int(np.sum(~predicted))
         if prevalence and n_others:
-            n_needed = checks_for_recall(USUAL_RECALL, prevalence, share / 2.0, n_others)
+            # without the last digits, which rounding changes
+            missed = error_limit(round((1.0 - USUAL_RECALL) * prevalence, 12), n_others)
+            n_needed = least_tested(n_others, missed, share / 2.0)
         found.append(ClassAudit(label, prevalence, int(predicted.sum()), n_needed, rates))
     return found
 

@@ -47,7 +47,6 @@ from hedgeclipper.bounds.whole_file import (
     accept_first,
     accepted_length,
     check_sample,
-    check_test,
 )
 
 # the alternatives E as fractions of E0, and their weights, chosen for few labels: docs/ablations.md
@@ -82,37 +81,15 @@ def allowed_errors_at(n_drawn: Any, n_pool: int, limit: int, delta: float) -> np
     array([-1,  0,  2,  9, 16])
     """
     looks = np.asarray(n_drawn, np.int64)
-    check_test(n_pool, int(looks.max(initial=0)), limit, delta)
-    if looks.size and looks.min() < 0:
-        raise ValueError(f"n_drawn must not be negative. Got {looks.min()}.")
     ordered, positions = np.unique(looks, return_inverse=True)
-    allowed = _allowed_errors(
-        ordered,
-        n_pool,
-        limit + 1,
-        _alternatives(limit + 1),
-        np.log(np.array(WEIGHTS)),
-        _threshold(n_pool, delta),
-    )
+    allowed = _allowed_errors(ordered, *_test_of_limit(n_pool, limit, delta))
     return allowed[positions].reshape(looks.shape)
 
 
 def least_drawn(n_pool: int, limit: int, delta: float) -> int:
     """Return the smallest number of labels at which anything can be accepted, if none is wrong.
 
-    Parameters
-    ----------
-    n_pool : int
-        Rows of the pool.
-    limit : int
-        Errors that accepted rows may have.
-    delta : float
-        Probability that they have more at any look.
-
-    Returns
-    -------
-    int
-        The number; `whole_file.least_tested` is that of the test with one look.
+    `whole_file.least_tested` is the number of the test with one look, of the same arguments.
 
     Examples
     --------
@@ -149,14 +126,10 @@ def accept_rows_so_far(
     drawn : array-like of int of shape (n_drawn,)
         Positions of the labeled rows in the pool, in the order in which they were drawn: the first
         ones of a random order of the whole pool that was fixed beforehand. None may be left out.
-    wrong : array-like of bool of shape (n_drawn,)
-        Which of them are predicted wrong.
-    limit : int
-        Errors that may be left, as of `error_limit`.
     delta : float
-        Probability that more are left at any look.
-    skipped : array-like of bool of shape (n_drawn,), default=None
-        Rows that people could not decide. They count as wrong, and need review.
+        Probability that more errors are left than allowed at any look.
+    wrong, limit, skipped
+        As for `whole_file.accept_rows`.
 
     Returns
     -------
@@ -224,42 +197,25 @@ def count_bounds_so_far(
     """
     wrong = np.asarray(found, bool)
     skips = np.zeros(wrong.shape, bool) if skipped is None else np.asarray(skipped, bool)
-    check_test(n_pool, wrong.size, 0, delta)
-    most = _least_accepted(wrong | skips, n_pool, delta)
-    least = _least_errors(wrong & ~skips, n_pool, delta)
-    # a bound that failed at an earlier look does not contradict the rows that were seen since
-    n_right = int(np.sum(~wrong & ~skips))
-    return min(least, n_pool - n_right), max(most, int(np.sum(wrong & ~skips)))
-
-
-def _least_accepted(wrong: np.ndarray, n_pool: int, delta: float) -> int:
-    """Return the smallest number of the grid that is accepted, together with all larger ones."""
-    n_wrong, log_weights = np.cumsum(wrong), np.log(np.array(WEIGHTS))
-    threshold, smallest = _threshold(n_pool, delta), n_pool
-    for limit in _grid(n_pool)[-2::-1].tolist():
-        test = n_pool, limit + 1, _alternatives(limit + 1), log_weights, threshold
-        if not _is_ever_reached(n_wrong, *test):
+    grid = _grid(n_pool)
+    most, n_wrong = n_pool, np.cumsum(wrong | skips)
+    for limit in grid[-2::-1].tolist():
+        if not _is_ever_reached(n_wrong, *_test_of_limit(n_pool, limit, delta)):
             break
-        smallest = limit
-    return smallest
-
-
-def _least_errors(wrong: np.ndarray, n_pool: int, delta: float) -> int:
-    """Return the least number of errors: of the grid, all smaller ones are too few at some look.
-
-    It is the same test of the rows that are right, and with alternatives that are multiples of the
-    number of errors.
-    """
-    n_right, log_weights = np.cumsum(~wrong), np.log(np.array(WEIGHTS))
-    threshold, least = _threshold(n_pool, delta), 0
-    for errors in _grid(n_pool)[:-1].tolist():
+        most = limit
+    # that there are fewer errors is the same test of the rows that are right, with alternatives
+    # that are multiples of the number of errors
+    least, n_right = 0, np.cumsum(~wrong | skips)
+    for errors in grid[:-1].tolist():
         with np.errstate(divide="ignore"):
             more = np.minimum(np.ceil((errors + 1) / np.array(FRACTIONS)), n_pool).astype(np.int64)
-        test = n_pool, n_pool - errors, n_pool - more, log_weights, threshold
+        test = n_pool, n_pool - errors, n_pool - more, *_weights_and_threshold(n_pool, delta)
         if not _is_ever_reached(n_right, *test):
             break
         least = errors + 1
-    return least
+    # a bound that failed at an earlier look does not contradict the rows that were seen since
+    least = min(least, n_pool - int(np.sum(~wrong & ~skips)))
+    return least, max(most, int(np.sum(wrong & ~skips)))
 
 
 def _grid(n_pool: int) -> np.ndarray:
@@ -269,15 +225,17 @@ def _grid(n_pool: int) -> np.ndarray:
     return np.unique(np.concatenate([[0], np.minimum(steps, n_pool), [n_pool]]))
 
 
-def _alternatives(too_many: int) -> np.ndarray:
-    return np.floor(np.array(FRACTIONS) * too_many).astype(np.int64)
+def _test_of_limit(n_pool: int, limit: int, delta: float) -> tuple:
+    """Return the arguments of the compiled tests that there are more errors than the limit."""
+    alternatives = np.floor(np.array(FRACTIONS) * (limit + 1)).astype(np.int64)
+    return n_pool, limit + 1, alternatives, *_weights_and_threshold(n_pool, delta)
 
 
-def _threshold(n_pool: int, delta: float) -> float:
-    """Return what log M has to reach."""
+def _weights_and_threshold(n_pool: int, delta: float) -> tuple[np.ndarray, float]:
+    """Return the logarithms of the weights, and what log M has to reach."""
     # rounding of log factorials of N, apart from the caution that bounds have anyway
     rounding = CAUTION + 16.0 * np.finfo(float).eps * math.lgamma(n_pool + 1.0)
-    return math.log(1.0 / delta) + rounding
+    return np.log(np.array(WEIGHTS)), math.log(1.0 / delta) + rounding
 
 
 @numba.njit(cache=True)
