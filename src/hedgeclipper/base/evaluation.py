@@ -13,13 +13,13 @@ import numpy as np
 from scipy.special import stdtrit
 from scipy.stats import norm, rankdata
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, confusion_matrix
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.semi_supervised import NOTHING_TO_SCORE, is_unlabeled, label_values
 from hedgeclipper.bounds.auto_labels import auto_labels, check_question
-from hedgeclipper.bounds.intervals import proportion_bounds
+from hedgeclipper.bounds.intervals import check_level, proportion_bounds
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.io import as_classes, split_target
 
@@ -140,18 +140,13 @@ def evaluate_predictions(
     ``classes`` are those of the model, in the order of the probabilities, which have a column for
     each; classes that it does not know count as errors.
     """
-    if not 0 < confidence_level < 1:
-        raise ValueError(
-            "The 'confidence_level' parameter must be between 0 and 1, such as 0.95. Got "
-            f"{confidence_level}."
-        )
+    check_level(confidence_level)
     known = classes.tolist()
     others = [label for label in dict.fromkeys(y.tolist()) if label not in known]
     numbers = {label: number for number, label in enumerate([*known, *others])}
     true, found = (np.array([numbers[x] for x in part.tolist()]) for part in (y, predicted))
     delta, n_rows = (1.0 - confidence_level) / 2, true.size
-    confusion = np.zeros((len(numbers), len(numbers)), dtype=int)
-    np.add.at(confusion, (true, found), 1)
+    confusion = confusion_matrix(true, found, labels=range(len(numbers)))
     correct, n_true = np.diag(confusion), confusion.sum(axis=1)
     lower, upper = proportion_bounds(correct, n_true, np.inf, delta)
     accuracy_interval = proportion_bounds(correct.sum(), n_rows, np.inf, delta)

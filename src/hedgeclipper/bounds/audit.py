@@ -33,6 +33,7 @@ from hedgeclipper.bounds.agreement import (
     segment_errors,
 )
 from hedgeclipper.bounds.auto_labels import AutoLabels, check_max_error, question_words
+from hedgeclipper.bounds.certificate import how_sure
 from hedgeclipper.bounds.hold_out import differ_in_rank
 from hedgeclipper.bounds.intervals import check_level
 from hedgeclipper.bounds.sample import (
@@ -164,7 +165,7 @@ def audit(
         file = _audit_file(checked, uncertain, max_error, confidence_level, seed, known)
     return Audit(
         labels=checked.merged(),
-        is_checked=checked.is_known(),
+        is_checked=checked.is_known,
         n_rows=checked.n_rows,
         n_pool=pool.size,
         n_checked=wrong.size,
@@ -246,7 +247,7 @@ def _audit_file(
     rows = order, checked.tested, checked.wrong
     found = test(*rows, limit=limit, delta=delta, skipped=checked.skipped)
     found = found.within(~checked.not_predicted[pool])
-    is_known, needs_review = checked.is_known(), np.zeros(checked.n_rows, bool)
+    is_known, needs_review = checked.is_known, np.zeros(checked.n_rows, bool)
     needs_review[pool] = ~is_known[pool] & ~found.is_accepted
     by_rank = pool[order][::-1]
     if checked.sample is not None:
@@ -492,7 +493,7 @@ class Audit:
         facts += [(f"Class {one.label}", one.describe()) for one in self.classes]
         facts.append(("Draw", self._describe_draw()))
         if len(self.segments) + len(self.classes) + (self.file is not None) > 0:
-            each = f"Each bound holds with {self._level} confidence by itself."
+            each = f"Each bound holds with {100 * self.confidence_level:g}% confidence by itself."
             parts = [name for name in ("segments", "classes") if len(getattr(self, name))]
             if parts:
                 together = " and also for all ".join(parts)
@@ -506,14 +507,9 @@ class Audit:
     def __repr__(self) -> str:
         return f"<Audit ({self.kind}): {self._describe_error()}>"
 
-    @property
-    def _level(self) -> str:
-        return f"{100 * self.confidence_level:g}%"
-
     def _describe_error(self) -> str:
         skipped = f", {self.n_skipped:,} of them not decided" if self.n_skipped else ""
-        sure = "guaranteed with" if self.kind == "guarantee" else "an estimate at"
-        sure = f"{sure} {self._level} confidence{', at every look' * self.sequential}"
+        sure = how_sure(self.kind, self.confidence_level) + ", at every look" * self.sequential
         return (
             f"{self.n_wrong:,} of {self.n_checked:,} checked predictions are wrong "
             f"({self.error:.1%}{skipped}). Of all {self.n_pool:,} predictions at most "
@@ -636,8 +632,9 @@ class CheckedRows:
         """Which checked rows are predicted wrong, those that were not decided included."""
         return (self.predicted != self.labels) | self.skipped | self.not_predicted[self.rows]
 
+    @property
     def is_known(self) -> np.ndarray:
-        """Return which rows have a label of people: checked and decided, or excluded before."""
+        """Which rows have a label of people: checked and decided, or excluded before."""
         known = np.ones(self.n_rows, bool)
         known[self.pool] = False
         known[self.rows[~self.skipped]] = True

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.bounds.certificate import STATED, count_errors
+from hedgeclipper.bounds.certificate import STATED, count_errors, how_sure
 from hedgeclipper.bounds.intervals import check_level, proportion_bounds
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.bounds.whole_file import (
@@ -151,8 +151,7 @@ class AutoLabels:
         if n_sure == 0 and n_review == n_rows - self.n_people:
             rows = f"{n_review:,} {'other ' if self.n_people else ''}rows"
             return f"all {rows} need review for at most {limit} wrong: {self._why_none()}"
-        kind = "guaranteed with" if self.kind == "guarantee" else "an estimate at"
-        level = f"{kind} {100 * self.confidence_level:g}% confidence"
+        level = how_sure(self.kind, self.confidence_level)
         rest = f"the other {n_review:,} {'is' if n_review == 1 else 'are'} labeled by hand"
         if self.among == "file":
             of_all = "" if isinstance(self.max_error, dict) else f" of all {self.n_rows:,} labels"

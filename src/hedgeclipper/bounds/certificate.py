@@ -126,6 +126,12 @@ def count_errors(n_errors: int) -> str:
     return f"{n_errors:,} error{'s' * (n_errors != 1)}"
 
 
+def how_sure(kind: str, confidence_level: float) -> str:
+    """Return whether a bound is a guarantee or an estimate, and its confidence, in words."""
+    sure = "guaranteed with" if kind == "guarantee" else "an estimate at"
+    return f"{sure} {100 * confidence_level:g}% confidence"
+
+
 @dataclass(frozen=True)
 class ClassRates:
     """How often each class occurs in all rows of a fit, with an interval for each.

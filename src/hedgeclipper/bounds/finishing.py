@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from hedgeclipper.bounds.certificate import how_sure
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.bounds.whole_file import allowed_errors, error_limit
 
@@ -164,8 +165,7 @@ class FileClaim:
 
     def describe(self, n_open: int) -> str:
         """Return what is known if so many rows are still to be labeled by people, in sentences."""
-        level = f"{100 * self.confidence_level:g}% confidence"
-        sure = f"guaranteed with {level}" if self.kind == "guarantee" else f"an estimate at {level}"
+        sure = how_sure(self.kind, self.confidence_level)
         bound = f"{self.errors_left:,} labels ({self.errors_left / max(self.n_rows, 1):.1%})"
         if n_open:
             text = (

@@ -18,6 +18,7 @@ the draw are listed as ranges in a column of their own, continued from line to l
 from __future__ import annotations
 
 import hashlib
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
@@ -280,22 +281,18 @@ def _count_rows(rows: Any) -> tuple[int, str]:
     if is_frame(rows):
         return int(rows.shape[0]), digest_in_order(rows)
     rows = np.asarray(rows) if isinstance(rows, (list, tuple)) else rows
-    is_table = hasattr(rows, "shape") and len(rows.shape) in (1, 2)
-    if not is_table or type(rows).__module__.startswith("dask"):
+    n_axes = len(getattr(rows, "shape", ()))
+    if n_axes not in (1, 2) or type(rows).__module__.startswith("dask"):
+        kind = f"an array of {n_axes} dimensions" if n_axes > 2 else type(rows).__name__
         raise TypeError(
             "rows must be an array, a sparse matrix, a frame of pandas, polars or Arrow, or the "
-            f"number of rows. Got {_kind_of(rows)}. For files, Dask and batches, pass the "
+            f"number of rows. Got {kind}. For files, Dask and batches, pass the "
             "number of rows: rows are drawn by their number."
         )
-    matrix = rows if len(rows.shape) == 2 else np.asarray(rows).reshape(-1, 1)
+    matrix = rows if n_axes == 2 else np.asarray(rows).reshape(-1, 1)
     if matrix.dtype.kind not in "biuf":
         matrix = np.column_stack([plain_numbers(column.astype(object)) for column in matrix.T])
     return int(matrix.shape[0]), digest_in_order(matrix)
-
-
-def _kind_of(rows: Any) -> str:
-    shape = getattr(rows, "shape", ())
-    return f"an array of {len(shape)} dimensions" if len(shape) > 2 else type(rows).__name__
 
 
 def row_positions(rows: Any, n_rows: int, name: str) -> np.ndarray:
@@ -394,7 +391,9 @@ def record_columns(sample: Sample, n_columns: int) -> dict[str, list]:
         RECORD: [format_record(facts)] * n,
     }
     if sample.excluded.size:
-        cells = _cells(_ranges(sample.excluded))
+        parts = np.split(sample.excluded, np.flatnonzero(np.diff(sample.excluded) != 1) + 1)
+        ranges = (str(p[0]) if p.size == 1 else f"{p[0]}..{p[-1]}" for p in parts)
+        cells = textwrap.wrap(" ".join(ranges), CELL)
         if len(cells) > n:
             raise ValueError(
                 f"{sample.excluded.size:,} rows that are left out cannot be recorded in {n:,} "
@@ -461,24 +460,6 @@ def read_record(
     if rows is not None:
         sample.check(rows)
     return sample, places, n_columns
-
-
-def _ranges(rows: np.ndarray) -> list[str]:
-    """Return ascending numbers as ranges: 3..5 for 3, 4 and 5."""
-    parts = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
-    return [str(part[0]) if part.size == 1 else f"{part[0]}..{part[-1]}" for part in parts]
-
-
-def _cells(words: list[str]) -> list[str]:
-    """Return words in as few cells as can hold them."""
-    cells, size = [[words[0]]], len(words[0])
-    for word in words[1:]:
-        size += len(word) + 1
-        if size > CELL:
-            cells.append([])
-            size = len(word)
-        cells[-1].append(word)
-    return [" ".join(cell) for cell in cells]
 
 
 def _excluded(cells: Sequence[Any] | None, places: np.ndarray) -> np.ndarray:
