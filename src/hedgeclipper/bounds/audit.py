@@ -18,7 +18,7 @@ with probability ``confidence_level`` by itself; segments, and classes, hold tog
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,6 @@ from hedgeclipper.bounds.sample import (
 )
 from hedgeclipper.bounds.sequential import accept_rows_so_far, least_drawn
 from hedgeclipper.bounds.whole_file import (
-    AcceptedRows,
     accept_rows,
     check_sample,
     error_limit,
@@ -240,10 +239,8 @@ def _audit_file(
     check_seed(seed)
     pool, limit = checked.pool, error_limit(largest, checked.n_rows)
     order, delta = order_by_uncertainty(uncertain[pool], seed), 1.0 - confidence_level
-    test: Callable[..., AcceptedRows]
-    test, least = accept_rows, least_tested
-    if checked.sequential:
-        test, least = accept_rows_so_far, least_drawn
+    test = accept_rows_so_far if checked.sequential else accept_rows
+    least = least_drawn if checked.sequential else least_tested
     rows = order, checked.tested, checked.wrong
     found = test(*rows, limit=limit, delta=delta, skipped=checked.skipped)
     found = found.within(~checked.not_predicted[pool])
@@ -264,7 +261,7 @@ def _audit_file(
         confidence_level=confidence_level,
         kind="estimate" if known["reason"] else "guarantee",
         n_rows=checked.n_rows,
-        error_upper=found.file_error_upper(checked.n_rows),
+        error_upper=found.errors_left / checked.n_rows,
         automatic_error_upper=found.error_upper,
         n_errors=found.n_wrong,
         n_tested=checked.rows.size if is_none else found.n_tested,
@@ -651,6 +648,7 @@ class CheckedRows:
 
 
 def _given_labels(rows: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the checked rows and their labels as arrays, or say what is wrong with them."""
     checked, given = np.asarray(rows), as_plain_array(labels)
     if checked.ndim != 1 or (checked.size and checked.dtype.kind not in "iu"):
         raise TypeError(

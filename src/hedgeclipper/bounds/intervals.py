@@ -80,21 +80,7 @@ def count_bounds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and the largest number of successes among the unlabeled rows.
 
-    Each of the two fails with probability ``delta`` at most; they are those of `proportion_bounds`
-    as counts.
-
-    Parameters
-    ----------
-    successes, n_labeled, n_unlabeled : array-like of int
-        Successes among the labeled rows, the number of these, and of the unlabeled rows. The three
-        are broadcast against each other.
-    delta : float
-        Probability that a bound fails.
-
-    Returns
-    -------
-    least, most : ndarray of int
-        The bounds.
+    They are the bounds of `proportion_bounds` as counts, for the same arguments, all finite.
 
     Examples
     --------

@@ -209,8 +209,8 @@ class AcceptedRows:
     Examples
     --------
     >>> found = AcceptedRows(np.array([True, True, False]), 0, 0, 0, 1)
-    >>> found.n_accepted, found.error_upper, found.file_error_upper(n_rows=10)
-    (2, 0.5, 0.1)
+    >>> found.n_accepted, found.error_upper
+    (2, 0.5)
     """
 
     is_accepted: np.ndarray
@@ -228,13 +228,6 @@ class AcceptedRows:
     def error_upper(self) -> float:
         """Upper bound on the proportion of wrong labels among the accepted rows; 0 without any."""
         return self.errors_left / max(self.n_accepted, 1)
-
-    def file_error_upper(self, n_rows: int) -> float:
-        """Return the upper bound on the proportion of wrong labels in a file of so many rows.
-
-        It is for the finished file, in which people have labeled all rows that are not accepted.
-        """
-        return self.errors_left / max(n_rows, 1)
 
     def within(self, rows: np.ndarray) -> AcceptedRows:
         """Return what is left if only these rows, a mask, may be accepted."""
