@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -32,10 +33,10 @@ from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.semi_supervised import UNLABELED
-from hedgeclipper.base.threads import n_workers, one_thread
 from hedgeclipper.io.arrays import draw_rows, stack_rows
 from hedgeclipper.io.messages import warn_user
 from hedgeclipper.sklearn_private import _safe_indexing
+from hedgeclipper.voters.trees import n_workers
 from hedgeclipper.voters.views import Components, QuantileColumns, filler
 
 TREES = "trees"
@@ -44,6 +45,7 @@ DEFAULT_VOTERS = (TREES, "linear", "components", "kernel", "boosting")
 N_LANDMARKS, ROWS_FOR_DISTANCE = 300, 500
 # of the processor, still to come: with fewer, processes take longer to start than they save
 SECONDS_TO_START = 5.0
+JOB_PARAMETERS = {"n_jobs", "nthread", "thread_count"}
 READS_MARKS = (SelfTrainingClassifier, LabelPropagation, LabelSpreading)
 
 Fold = tuple[np.ndarray, np.ndarray]
@@ -297,6 +299,34 @@ def _attempt(
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
     return name, number, found, message, time.perf_counter() - started
+
+
+@contextmanager
+def one_thread(model: Any, shares_cores: bool) -> Iterator[None]:
+    """If a model shares the cores, set its own parameters for jobs to 1, and back, and OpenMP's.
+
+    The limit of OpenMP is one for each thread. That of BLAS is one for all of them: set it around.
+    """
+    if not shares_cores:
+        yield
+        return
+    model = model.estimator if isinstance(model, FrozenEstimator) else model
+    parameters = model.get_params() if hasattr(model, "get_params") else {}
+    asked = {}
+    for name, n_jobs in parameters.items():
+        owner, _, parameter = name.rpartition("__")
+        # in scikit-learn None is one job, and setting n_jobs may be deprecated
+        is_one = n_jobs is None and type(parameters.get(owner, model)).__module__[:8] == "sklearn."
+        if parameter in JOB_PARAMETERS and not is_one:
+            asked[name] = n_jobs
+    try:
+        if asked:
+            model.set_params(**dict.fromkeys(asked, 1))
+        with threadpool_limits(1):
+            yield
+    finally:
+        if asked:
+            model.set_params(**asked)
 
 
 def fit_to_labels(model: Any, rows: LabeledRows, train: np.ndarray) -> np.ndarray:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from hedgeclipper.base.evaluation import LEAST_PROBABILITY
 from hedgeclipper.base.semi_supervised import ShiftWarning
-from hedgeclipper.base.threads import map_in_threads, n_workers
 from hedgeclipper.io.arrays import MAX_SEED, draw_rows, is_array, stack_rows
 from hedgeclipper.io.messages import warn_user
 from hedgeclipper.voters.trees import (
@@ -26,6 +26,7 @@ from hedgeclipper.voters.trees import (
     PackedTrees,
     TreeSplits,
     leaf_proportions,
+    n_workers,
     pack_trees,
     shrink_nodes,
     sum_leaf_scores,
@@ -79,7 +80,8 @@ class TreeScorer:
         """Return mean leaf values of rows as float32, shape (n_samples, n_groups, n_games)."""
         starts = range(0, max(X.shape[0], 1), ROWS_PER_BLOCK)
         blocks = (X[start : start + ROWS_PER_BLOCK] for start in starts)
-        return np.concatenate(list(map_in_threads(self._score_block, blocks, n_jobs)))
+        threads = Parallel(n_workers(n_jobs), require="sharedmem")
+        return np.concatenate(threads(delayed(self._score_block)(block) for block in blocks))
 
     def _score_block(self, X: Any) -> np.ndarray:
         sums = np.empty((len(self.groups), self.groups[0].leaf_values.shape[0], X.shape[0]))

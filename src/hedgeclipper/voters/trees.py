@@ -13,14 +13,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from numba import njit
 from scipy import sparse
 
-from hedgeclipper.base.threads import map_in_threads
 from hedgeclipper.io.arrays import is_array
 
 ROWS_PER_BLOCK = 1 << 14
 BYTES_PER_BLOCK = 1 << 23
+
+
+def n_workers(n_jobs: int | None) -> int:
+    """Return how many jobs run at a time: ``n_jobs`` as in joblib, but at most one per core."""
+    return min(effective_n_jobs(n_jobs), cpu_count())
 
 
 @dataclass(eq=False)
@@ -127,8 +132,7 @@ class PackedTrees:
         # as many as fit a block of features that stays in the cache
         size = int(np.clip(BYTES_PER_BLOCK // (4 * max(1, self.used.size)), 1024, ROWS_PER_BLOCK))
         slices = (slice(start, start + size) for start in range(0, X.shape[0], size))
-        for _ in map_in_threads(walk, slices, n_jobs):
-            pass
+        Parallel(n_workers(n_jobs), require="sharedmem")(delayed(walk)(rows) for rows in slices)
         return out
 
 

@@ -14,11 +14,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.row_reader import ROWS_PER_SLICE, RowBatches, RowReader, RowSlices
 from hedgeclipper.base.semi_supervised import is_dask
-from hedgeclipper.base.threads import map_in_threads, n_workers, one_thread
 from hedgeclipper.io.arrays import MAX_SEED, Draw, draw_rows, merge_draws, stack_rows, tag_rows
 from hedgeclipper.io.digests import MODULUS, digest_rows
 from hedgeclipper.sklearn_private import _safe_indexing
@@ -28,8 +28,10 @@ from hedgeclipper.voters.classifiers import (
     classifier_scores,
     default_classifiers,
     fit_classifiers,
+    one_thread,
 )
 from hedgeclipper.voters.tree_groups import FittedTrees, TreeScorer, fit_trees
+from hedgeclipper.voters.trees import n_workers
 
 # unlabeled rows that teach the views of classifiers, and that classifiers themselves learn from
 ROWS_FOR_THEIR_VIEWS, ROWS_TO_LEARN_FROM = 10_000, 5_000
@@ -60,9 +62,10 @@ class VoterScorer:
         for start in range(0, max(X.shape[0], 1), ROWS_PER_SLICE):
             block = _safe_indexing(X, slice(start, start + ROWS_PER_SLICE))
             parts = [] if self.trees is None else [self.trees.score(block, n_jobs)]
-            score = partial(self._score_by_one, block, n_workers(n_jobs) > 1)
+            score = delayed(partial(self._score_by_one, block, n_workers(n_jobs) > 1))
             with threadpool_limits(1):  # of BLAS there is one limit for all threads
-                found = list(map_in_threads(score, self.classifiers, n_jobs))
+                threads = Parallel(n_workers(n_jobs), require="sharedmem")
+                found = threads(score(name) for name in self.classifiers)
             parts += [own[:, None].astype(np.float32) for own in found]
             scores.append(np.concatenate(parts, axis=1))
         return np.concatenate(scores)

@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.base.threads import n_workers, one_thread
+from hedgeclipper.voters.classifiers import one_thread
+from hedgeclipper.voters.trees import n_workers
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 2)), np.arange(60) % 2
