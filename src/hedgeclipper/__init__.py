@@ -12,14 +12,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hedgeclipper.base.column_checks import ColumnWarning
+    from hedgeclipper.base.columns import ColumnWarning
     from hedgeclipper.base.evaluation import Evaluation, SeenRowsWarning
     from hedgeclipper.base.predictions import NeverPredictedWarning
-    from hedgeclipper.base.semi_supervised import (
-        NoUnlabeledRowsWarning,
-        SemiSupervisedSplit,
-        ShiftWarning,
-    )
+    from hedgeclipper.base.row_reader import NoUnlabeledRowsWarning, ShiftWarning
+    from hedgeclipper.base.semi_supervised import SemiSupervisedSplit
     from hedgeclipper.bounds.audit import Audit, audit
     from hedgeclipper.bounds.auto_labels import AutoLabels
     from hedgeclipper.bounds.certificate import Certificate, ClassRates
@@ -42,7 +39,7 @@ __version__ = "0.3.0"
 _HOME = {
     "ClassRates": "bounds.certificate",
     "Evaluation": "base.evaluation",
-    "ColumnWarning": "base.column_checks",
+    "ColumnWarning": "base.columns",
     "ContradictionWarning": "votes.vote_game",
     "VoteAggregator": "votes.aggregator",
     "Votes": "votes.matrix",
@@ -58,7 +55,7 @@ _HOME = {
     "GameSolution": "game.solve",
     "HedgeClipperClassifier": "classifier",
     "SeenRowsWarning": "base.evaluation",
-    "ShiftWarning": "base.semi_supervised",
+    "ShiftWarning": "base.row_reader",
     "PlanDisplay": "report.displays",
     "write_report": "report.page",
     "VoterFailedWarning": "voters.classifiers",
@@ -68,7 +65,7 @@ _HOME = {
     "save": "persistence",
     "NeverPredictedWarning": "base.predictions",
     "NoHeldOutRowsWarning": "weighing",
-    "NoUnlabeledRowsWarning": "base.semi_supervised",
+    "NoUnlabeledRowsWarning": "base.row_reader",
     "SemiSupervisedSplit": "base.semi_supervised",
 }
 

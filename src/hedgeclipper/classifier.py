@@ -12,25 +12,30 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.column_checks import find_leaks, notes_on_numbers, refuse_leaks
-from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan, needs_encoding, warn_of_columns
+from hedgeclipper.base.columns import (
+    ColumnEncoder,
+    ColumnPlan,
+    find_leaks,
+    needs_encoding,
+    notes_on_numbers,
+    refuse_leaks,
+    warn_of_columns,
+)
 from hedgeclipper.base.evaluation import AutoLabelMixin, evaluate_predictions
 from hedgeclipper.base.inspection import SummaryMixin
-from hedgeclipper.base.predictions import TablePredictor, warn_of_never_predicted
-from hedgeclipper.base.row_reader import RowReader
-from hedgeclipper.base.semi_supervised import (
+from hedgeclipper.base.predictions import TableClassifier, TablePredictor, warn_of_never_predicted
+from hedgeclipper.base.row_reader import (
     HeldOutRows,
+    RowReader,
     SemiSupervisedRows,
     check_sampled_rows,
     hold_out_rows,
 )
-from hedgeclipper.base.table_classifier import TableClassifier
 from hedgeclipper.bounds.hold_out import hold_out_labels
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.game.solvers import store_games
 from hedgeclipper.io import as_frame, frame_names, is_batched, is_frame, split_target
-from hedgeclipper.io.arrays import MAX_SEED
-from hedgeclipper.io.digests import MODULUS, digest_rows, hash_rows
+from hedgeclipper.io.arrays import MAX_SEED, MODULUS, digest_rows, hash_rows
 from hedgeclipper.io.messages import import_extra
 from hedgeclipper.out_of_sample import (
     FitFacts,

@@ -19,7 +19,7 @@ from hedgeclipper.base.predictions import TablePredictor
 from hedgeclipper.bounds.certificate import USED_LABELS
 from hedgeclipper.bounds.hold_out import HeldOutLabels, differ_in_rank
 from hedgeclipper.bounds.tested_predictions import SHIFTED_LABELS, TestedPredictions
-from hedgeclipper.io.digests import hash_rows
+from hedgeclipper.io.arrays import hash_rows
 from hedgeclipper.io.messages import warn_user
 from hedgeclipper.weighing import VoterScores, weigh_by_folds
 

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.base.column_checks import find_leaks
+from hedgeclipper.base.columns import find_leaks
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], [20, 30, 10])

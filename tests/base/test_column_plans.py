@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.base.column_checks import ColumnWarning
 from hedgeclipper.base.columns import (
     ColumnEncoder,
+    ColumnWarning,
     amount_of,
     are_amounts,
     plan_column,

@@ -9,7 +9,7 @@ from hedgeclipper import (
     SemiSupervisedSplit,
     VoteAggregator,
 )
-from hedgeclipper.base.semi_supervised import split_rows
+from hedgeclipper.base.row_reader import split_rows
 
 X = np.arange(12.0).reshape(6, 2)
 

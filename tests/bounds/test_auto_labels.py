@@ -10,7 +10,7 @@ from hedgeclipper.bounds.auto_labels import (
 from hedgeclipper.bounds.finishing import make_plan
 from hedgeclipper.bounds.intervals import proportion_bounds
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
-from hedgeclipper.io.digests import digest_rows
+from hedgeclipper.io.arrays import digest_rows
 
 
 def make_rule(rng, n_tested=400, n_unlabeled=3000, scale=1.0):

@@ -24,7 +24,7 @@ from hedgeclipper import (
     load,
     save,
 )
-from hedgeclipper.base.semi_supervised import SemiSupervisedRows, hold_out_rows
+from hedgeclipper.base.row_reader import SemiSupervisedRows, hold_out_rows
 from hedgeclipper.bounds.auto_labels import accept_in_file
 from hedgeclipper.bounds.hold_out import draw_held_out
 from hedgeclipper.bounds.intervals import proportion_bounds

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from hedgeclipper.io.digests import MODULUS, digest_rows, hash_rows
+from hedgeclipper.io.arrays import MODULUS, digest_rows, hash_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(50, 4)) * (RNG.random((50, 4)) < 0.6)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hedgeclipper import ShiftWarning
-from hedgeclipper.base.semi_supervised import NoUnlabeledRowsWarning
+from hedgeclipper.base.row_reader import NoUnlabeledRowsWarning
 from hedgeclipper.votes import labeled_votes
 from hedgeclipper.votes.labeled_votes import (
     LabeledVotes,

@@ -17,7 +17,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.semi_supervised import NOTHING_TO_SCORE, is_unlabeled, label_values
+from hedgeclipper.base.row_reader import NOTHING_TO_SCORE, is_unlabeled, label_values
 from hedgeclipper.bounds.auto_labels import auto_labels, check_question
 from hedgeclipper.bounds.intervals import check_level, proportion_bounds
 from hedgeclipper.bounds.tested_predictions import TestedPredictions

@@ -1,4 +1,8 @@
-"""From log-odds to probabilities and classes.
+"""Classifiers for tables: how they read rows in any form, and predict probabilities and classes.
+
+A classifier that derives from `TableClassifier` checks its rows with `_check_rows`, and once it is
+fitted has a ``_predictor``, such as a `TablePredictor`. What is learned of the columns stays with
+it, in its `RowReader`, which every row passes.
 
 ``class_weight`` moves decisions, not the fit: probabilities stay calibrated, and the predicted
 class is the one with the lowest expected cost. Errors and uncertainties are those of these
@@ -7,13 +11,33 @@ decisions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from hedgeclipper import io
+from hedgeclipper.base.columns import ColumnScale, check_numbers
+from hedgeclipper.base.evaluation import LabeledScoreMixin
+from hedgeclipper.base.row_reader import (
+    ROWS_FOR_SCALE,
+    RowBatches,
+    RowReader,
+    RowSlices,
+    SemiSupervisedRows,
+    is_dask,
+    labeled_only,
+    read_labeled,
+    split_rows,
+)
+from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.messages import warn_user
 
 # a class that is expected in fewer of the unlabeled rows need not be predicted for any
@@ -148,3 +172,291 @@ def warn_of_never_predicted(
             NeverPredictedWarning,
         )
     return never
+
+
+NUMBERS_ONLY = RowReader({})
+
+
+class TableClassifier(LabeledScoreMixin, BaseEstimator):
+    """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
+
+    _reader: RowReader
+    _predictor: TablePredictor
+    _labels: np.ndarray | None
+    class_weight: Any = None
+
+    def decision_function(self, X):
+        """Return the score of each row: positive means the second class of two is predicted.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For more than two classes, the log-odds of each class against the rest; with a
+            ``class_weight`` minus the expected cost of predicting it.
+        """
+        return self._predict(X, "decision_function")
+
+    def predict_proba(self, X):
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of ``decision_function``.
+        """
+        return self._predict(X, "predict_proba")
+
+    def predict(self, X):
+        """Return the most probable class of each row, with a ``class_weight`` the cheapest one.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix, batches or files, or a Dask collection
+            Rows, as in ``fit``. For a Dask collection the result is a lazy Dask collection.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        return self._predict(X, "predict")
+
+    def predict_to(self, path, X):
+        """Write predictions to a Parquet file, batch by batch, in the order of the rows.
+
+        The file appears, or replaces an older one, when all is written.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write: columns ``prediction`` and, for each class, ``probability_<class>``.
+        X : array-like, frame, sparse matrix, batches or files
+            Rows; batches may come from an iterator.
+
+        Returns
+        -------
+        int
+            Number of rows written.
+        """
+        check_is_fitted(self)
+        predictor, n_rows = self._predictor, 0
+        names = ["prediction", *(f"probability_{label}" for label in self.classes_)]
+
+        def columns(raw: np.ndarray) -> dict[str, np.ndarray]:
+            found = [predictor.predict(raw), *predictor.probabilities(raw).T]
+            return dict(zip(names, found, strict=True))
+
+        instead = "call predict_proba(X), which is lazy, and let Dask write that"
+        with io.parquet_writer(path) as out:
+            for batch, raw in self._raw_by_batch(X, instead):
+                out.write(columns(raw))
+                n_rows += batch.shape[0]
+            if n_rows == 0:
+                out.write(columns(predictor.no_rows))
+        return n_rows
+
+    @property
+    def transduction_(self) -> np.ndarray:
+        """Labels of all rows passed to ``fit``, given or predicted, where these are in memory."""
+        check_is_fitted(self)
+        if self._labels is None:
+            raise AttributeError(
+                "Labels of the unlabeled rows are kept only where fit had these in memory. Use "
+                "predict, or predict_to."
+            )
+        return self._labels
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether a fit, the last one, came to its end."""
+        return hasattr(self, "_predictor")
+
+    def _check_rows(
+        self, X: Any, y: Any, X_unlabeled: Any, reader: RowReader = NUMBERS_ONLY
+    ) -> SemiSupervisedRows:
+        """Return the rows of a fit; what reads others like them is then in ``_reader``.
+
+        The ``reader`` knows if frames are to be kept, and learns the rest from the labeled rows.
+        """
+        finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+        checks = {"accept_sparse": "csr", "dtype": "float32", "ensure_all_finite": finite}
+        self._reader = replace(reader, checks={**checks, **reader.checks})
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
+            )
+        if isinstance(y, str):
+            return self._read_files(X, y, X_unlabeled)
+        if is_dask(X):
+            raise TypeError(
+                f"Labeled rows must be in memory. Got a Dask {type(X).__name__} as X: pass "
+                "X.compute(). Unlabeled rows may be a Dask collection."
+            )
+        if not hasattr(X, "__array__") and io.is_batched(X):
+            raise TypeError(
+                "Labeled rows in files need the name of their column of labels as y. Got "
+                f"{type(X).__name__} for X and {type(y).__name__} for y."
+            )
+        X = self._check_table(X, reset=True)
+        minus_one_is_class = X_unlabeled is not None
+        if io.is_in_memory(X_unlabeled) and X_unlabeled.shape[0] == 0:
+            X_unlabeled = None
+        if X_unlabeled is not None:
+            known, given = self._reader.names, X_unlabeled
+            X_unlabeled = given if known is None else io.frame_with(given, known)
+            X_unlabeled = self._check_more(X_unlabeled, "X_unlabeled")
+            if known is None:
+                # labeled rows have no names of columns, so that those of the others are kept
+                is_file = isinstance(X_unlabeled, RowBatches)
+                names = io.frame_names(given._meta if is_dask(given) else given)
+                names = X_unlabeled.source.column_names if is_file else names
+                self._reader = replace(self._reader, names=names)
+            if is_dask(X_unlabeled):
+                X_unlabeled = self._reader.read_collection(X_unlabeled)
+        rows = split_rows(X, y, X_unlabeled, minus_one_is_class)
+        check_classification_targets(rows.y_labeled)
+        return rows
+
+    def _read_files(self, X: Any, label: str, X_unlabeled: Any) -> SemiSupervisedRows:
+        """Return labeled and unlabeled rows of files that have a column of labels."""
+        if X_unlabeled is not None or is_dask(X):
+            raise ValueError(
+                f"y={label!r} names the column of labels in the files given as X, whose other rows "
+                "are the unlabeled ones: it goes neither with X_unlabeled nor with a Dask "
+                "collection. Pass labeled rows and labels as arrays."
+            )
+        options = {"frames": 1} if self._reader.encodes else {"dtype": np.float64}
+        X_labeled, y, source = read_labeled(X, label, **options)
+        X_labeled = self._check_table(X_labeled, reset=True)
+        self._reader = replace(self._reader, names=source.column_names)
+        if source.column_names is not None:
+            self.feature_names_in_ = np.array(source.column_names, dtype=object)
+        check_classification_targets(y)
+        unlabeled = RowBatches(source, self._reader.reads_as("X"), only_unlabeled=True)
+        if next(iter(unlabeled), None) is None:
+            advice = "rows of files are unlabeled where their label is missing"
+            return labeled_only(X_labeled, y, advice)
+        return SemiSupervisedRows(X_labeled, y, unlabeled, None)
+
+    def _check_more(self, X: Any, name: str, once: bool = False) -> Any:
+        """Return rows as voters score them: a table or `RowBatches`, or a Dask collection as it is.
+
+        ``name`` is what errors call them; with ``once`` an iterator of batches will do.
+        """
+        if is_dask(X):
+            from hedgeclipper.io.distributed import check_collection
+
+            check_collection(X, name, self.n_features_in_)
+            return X
+        if isinstance(X, (list, tuple)) and X and is_dask(X[0]):
+            raise TypeError(
+                f"{name} is a list of Dask collections. Got {type(X[0]).__name__} in it. Make one "
+                "of them: dask.dataframe.from_delayed or concat, dask.array.concatenate."
+            )
+        if io.is_batched(X):
+            return self._reader.open_source(X, name, once)
+        return self._check_table(X, name)
+
+    def _check_table(self, X: Any, name: str = "X", reset: bool = False) -> Any:
+        """Return rows in memory as voters score them; ``reset`` learns the reader of others."""
+        is_frame = io.is_frame(X)
+        if is_frame:
+            X, names = io.as_frame(X), io.frame_names(X)
+            io.positions_of(names or (), names or (), "The frame")  # none may be there twice
+        reader = self._reader
+        keeps_frame = reader.encodes or reader.frame_columns is not None
+        if is_frame and keeps_frame:
+            rows = validate_data(self, X, reset=reset, skip_check_array=True)
+        else:
+            try:
+                rows = validate_data(self, X, reset=reset, **reader.checks)
+            except ValueError:
+                if not reset and is_frame:
+                    check_numbers(X, reader.names)
+                raise
+        if reset:
+            scale, names = None, getattr(self, "feature_names_in_", None)
+            if not keeps_frame and reader.checks["dtype"] == "float32":
+                some = X if hasattr(X, "shape") else np.asarray(X)
+                scale = ColumnScale.of(draw_rows(some, ROWS_FOR_SCALE, np.random.RandomState(0)))
+            names = None if names is None else list(names)
+            reader = replace(reader, n_columns=self.n_features_in_, names=names, scale=scale)
+            self._reader = reader
+        return reader(rows, name) if keeps_frame else reader.finish(X, rows, name)
+
+    def _store_classes(self, y: np.ndarray) -> np.ndarray:
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.size < 2:
+            raise ValueError(
+                "y must have at least two classes among the labeled rows. Got one class or none, "
+                f"{self.classes_.tolist()}."
+            )
+        self._costs = decision_costs(self.class_weight, self.classes_, codes)
+        return codes
+
+    def _games(self) -> list[int]:
+        """Return the classes that have a game: the second one of two, or all of more."""
+        n_classes = self.classes_.size
+        return [1] if n_classes == 2 else list(range(n_classes))
+
+    def _all_labels(self, rows: SemiSupervisedRows, predicted: np.ndarray) -> np.ndarray:
+        """Return labels of all rows passed to ``fit``, given those of the unlabeled ones."""
+        self._marked = rows.marked
+        if rows.marked is None:
+            return predicted
+        kind = np.result_type(self.classes_.dtype, rows.y_labeled.dtype)  # some may be held out
+        whole = np.empty(rows.marked.size, dtype=kind)
+        whole[~rows.marked] = rows.y_labeled
+        if rows.marked.any():
+            whole[rows.marked] = predicted
+        return whole
+
+    def _raw_by_batch(self, X: Any, instead: str = "pass X.compute()") -> Iterator[tuple[Any, Any]]:
+        """Yield batches of rows, read once, with their raw predictions; not for Dask.
+
+        ``instead`` is what a user of Dask should do.
+        """
+        if is_dask(X):
+            raise TypeError(
+                f"X must be rows that can be read here. Got a Dask collection: {instead}, or pass "
+                "its files."
+            )
+        rows = self._check_more(X, "X", once=True)
+        for batch in rows if isinstance(rows, RowBatches) else RowSlices(rows):
+            yield batch, self._predictor.raw_predictions(batch, self.n_jobs)
+
+    def _predict(self, X: Any, method: str) -> Any:
+        """Return the predictions of this method for rows; lazy for Dask."""
+        check_is_fitted(self)
+        predictor, rows = self._predictor, self._check_more(X, "X", once=True)
+        if not is_dask(rows):
+            batches = rows if isinstance(rows, RowBatches) else [rows]
+            raw = [predictor.raw_predictions(batch, self.n_jobs) for batch in batches]
+            return predictor.predict(np.concatenate([predictor.no_rows, *raw]), method)
+        from hedgeclipper.io.distributed import map_partitions
+
+        nothing = predictor.predict(predictor.no_rows, method)
+        columns: str | list[str] = method
+        if nothing.ndim == 2:
+            prefix = "probability" if method == "predict_proba" else method
+            columns = [f"{prefix}_{label}" for label in self.classes_]
+        work = partial(predict_part, self._reader, predictor, method)
+        return map_partitions(work, nothing, rows, self._reader.names, columns)
+
+
+def predict_part(reader: RowReader, predictor: TablePredictor, method: str, rows: Any) -> Any:
+    """Return the predictions for a partition of rows, on a worker; there may be none."""
+    raw = predictor.no_rows
+    if rows.shape[0]:
+        raw = predictor.raw_predictions(reader(rows), 1)
+    return predictor.predict(raw, method)

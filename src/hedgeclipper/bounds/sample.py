@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.io.digests import digest_in_order, plain_numbers
+from hedgeclipper.io.arrays import digest_in_order, plain_numbers
 from hedgeclipper.io.frames import is_frame
 
 SAMPLE_STREAM = 0x5A3B
@@ -103,7 +103,7 @@ class Sample:
     seed : int
         Seed of the random order.
     digest : str
-        By which the rows of the file are recognized, in their order (`digests.digest_in_order`); ""
+        By which the rows of the file are recognized, in their order (`arrays.digest_in_order`); ""
         if only their number was known.
     n_first : int
         How many rows were drawn at first; fewer than ``rows`` if the sample was extended.

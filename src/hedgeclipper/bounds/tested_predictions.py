@@ -73,7 +73,7 @@ class TestedPredictions:
     caveat : str
         Why what these labels show is no guarantee; "" if it is one.
     digest : int or None
-        By which the unlabeled rows are recognized (`digests.digest_rows`); None if unknown.
+        By which the unlabeled rows are recognized (`arrays.digest_rows`); None if unknown.
     first_question : FirstQuestion
         What the labels were asked first: a guarantee is for this one alone.
     """

@@ -20,7 +20,7 @@ from hedgeclipper.bounds.sample import POSITION, RECORD, RECORD_COLUMNS, ROW, Sa
 from hedgeclipper.cli.output import CommandError, ExitCode, Output
 from hedgeclipper.cli.tables import Files, texts_of
 from hedgeclipper.io import listed
-from hedgeclipper.io.digests import digest_in_order, plain_numbers
+from hedgeclipper.io.arrays import digest_in_order, plain_numbers
 from hedgeclipper.io.formats import CsvDialect
 from hedgeclipper.io.label_studio import read_annotations
 

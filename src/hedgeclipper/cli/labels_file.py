@@ -27,7 +27,7 @@ from hedgeclipper.cli.checked_labels import listed_rows
 from hedgeclipper.cli.output import CommandError
 from hedgeclipper.cli.tables import texts_of, write_frame
 from hedgeclipper.io import listed
-from hedgeclipper.io.digests import digest_in_order
+from hedgeclipper.io.arrays import digest_in_order
 from hedgeclipper.io.label_studio import write_tasks
 
 LABEL, REVIEW, ORDER, SOURCE = "label", "review", "review_order", "source"

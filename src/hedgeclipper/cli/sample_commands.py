@@ -13,7 +13,7 @@ from hedgeclipper.cli.checked_labels import LabelTable
 from hedgeclipper.cli.labels_file import LABEL, write_rows
 from hedgeclipper.cli.output import CommandError, ExitCode, Output, check_outputs, check_suffix
 from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files
-from hedgeclipper.io.digests import digest_in_order
+from hedgeclipper.io.arrays import digest_in_order
 
 NEXT_TABLE = "Fill in the column {!r}; leave it empty where nobody can decide."
 NEXT_TASKS = "Import it into Label Studio, and skip tasks that nobody can decide."

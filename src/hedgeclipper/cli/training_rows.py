@@ -24,7 +24,7 @@ from hedgeclipper.cli.checked_labels import (
 from hedgeclipper.cli.output import CommandError, ExitCode, Output
 from hedgeclipper.cli.tables import Files, clean_labels, parse_classes
 from hedgeclipper.io import as_text, missing_labels
-from hedgeclipper.io.digests import digest_rows
+from hedgeclipper.io.arrays import digest_rows
 
 ADD_COLUMNS = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
 

@@ -17,8 +17,7 @@ import dask
 import numpy as np
 from dask.delayed import Delayed
 
-from hedgeclipper.io.arrays import MAX_SEED, Draw, merge_draws, tag_rows
-from hedgeclipper.io.digests import MODULUS
+from hedgeclipper.io.arrays import MAX_SEED, MODULUS, Draw, merge_draws, tag_rows
 from hedgeclipper.io.frames import positions_of
 from hedgeclipper.io.messages import import_extra
 

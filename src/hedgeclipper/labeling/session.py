@@ -59,7 +59,7 @@ class Session:
     n_rows : int
         Rows of the file.
     digest : str
-        By which the rows of the file are recognized, in their order (`digests.digest_in_order`).
+        By which the rows of the file are recognized, in their order (`arrays.digest_in_order`).
     columns : list of str
         The columns that the digest is of; none if these had no names.
     target : str

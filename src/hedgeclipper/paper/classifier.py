@@ -10,10 +10,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.predictions import TablePredictor
-from hedgeclipper.base.row_reader import NO_UNLABELED_ROWS
-from hedgeclipper.base.semi_supervised import is_dask
-from hedgeclipper.base.table_classifier import TableClassifier
+from hedgeclipper.base.predictions import TableClassifier, TablePredictor
+from hedgeclipper.base.row_reader import NO_UNLABELED_ROWS, is_dask
 from hedgeclipper.io import is_in_memory
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.messages import warn_user

@@ -32,7 +32,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.base.semi_supervised import UNLABELED
+from hedgeclipper.base.row_reader import UNLABELED
 from hedgeclipper.io.arrays import draw_rows, stack_rows
 from hedgeclipper.io.messages import warn_user
 from hedgeclipper.sklearn_private import _safe_indexing

@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from hedgeclipper.base.evaluation import LEAST_PROBABILITY
-from hedgeclipper.base.semi_supervised import ShiftWarning
+from hedgeclipper.base.row_reader import ShiftWarning
 from hedgeclipper.io.arrays import MAX_SEED, draw_rows, is_array, stack_rows
 from hedgeclipper.io.messages import warn_user
 from hedgeclipper.voters.trees import (

@@ -17,10 +17,17 @@ import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.base.row_reader import ROWS_PER_SLICE, RowBatches, RowReader, RowSlices
-from hedgeclipper.base.semi_supervised import is_dask
-from hedgeclipper.io.arrays import MAX_SEED, Draw, draw_rows, merge_draws, stack_rows, tag_rows
-from hedgeclipper.io.digests import MODULUS, digest_rows
+from hedgeclipper.base.row_reader import ROWS_PER_SLICE, RowBatches, RowReader, RowSlices, is_dask
+from hedgeclipper.io.arrays import (
+    MAX_SEED,
+    MODULUS,
+    Draw,
+    digest_rows,
+    draw_rows,
+    merge_draws,
+    stack_rows,
+    tag_rows,
+)
 from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.voters.classifiers import (
     TREES,
@@ -200,7 +207,7 @@ class UnlabeledScores:
     n_rows: int
     positions: np.ndarray  # (n_sampled,): of the sampled rows among all, in ascending order
     sample: np.ndarray  # (n_sampled, n_voters, n_games)
-    digest: int = 0  # of all rows (`digests.digest_rows`), if it was asked for
+    digest: int = 0  # of all rows (`arrays.digest_rows`), if it was asked for
     of_all: np.ndarray | None = None  # (n_rows, n_voters, n_games)
 
 

@@ -11,17 +11,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.column_checks import refuse_leaks
+from hedgeclipper.base.columns import refuse_leaks
 from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
 from hedgeclipper.base.inspection import SummaryMixin, contributions_of
-from hedgeclipper.base.semi_supervised import check_sampled_rows
+from hedgeclipper.base.row_reader import check_sampled_rows
 from hedgeclipper.bounds.certificate import ClassRates
 from hedgeclipper.bounds.hold_out import hold_out_labels
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL
 from hedgeclipper.game.losses import row_maxima, soft_maximum
 from hedgeclipper.game.solvers import store_games
 from hedgeclipper.io import split_target
-from hedgeclipper.io.digests import digest_rows
+from hedgeclipper.io.arrays import digest_rows
 from hedgeclipper.io.messages import import_extra
 from hedgeclipper.sklearn_private import Interval, StrOptions, _fit_context
 from hedgeclipper.votes.initial_model import VoteModel, fit_initial_model

@@ -10,18 +10,13 @@ import numpy as np
 from scipy.stats import hypergeom, norm
 from sklearn.utils import check_random_state
 
-from hedgeclipper.base.column_checks import LARGEST_ACCIDENT, LEAST_OTHERS, log_accident
-from hedgeclipper.base.semi_supervised import (
-    ShiftWarning,
-    is_unlabeled,
-    label_values,
-    labeled_only,
-)
+from hedgeclipper.base.columns import LARGEST_ACCIDENT, LEAST_OTHERS, log_accident
+from hedgeclipper.base.row_reader import ShiftWarning, is_unlabeled, label_values, labeled_only
 from hedgeclipper.bounds.certificate import USED_LABELS, RateEvidence
 from hedgeclipper.bounds.hold_out import HeldOutLabels, differ_in_rank
 from hedgeclipper.bounds.tested_predictions import ONLY_HELD_OUT, SHIFTED_LABELS, TestedPredictions
 from hedgeclipper.game.losses import row_favorites, row_maxima
-from hedgeclipper.io.digests import digest_rows
+from hedgeclipper.io.arrays import digest_rows
 from hedgeclipper.io.messages import warn_user
 from hedgeclipper.votes.matrix import VoteKernel, Votes
 from hedgeclipper.votes.readers import class_codes, sort_classes
