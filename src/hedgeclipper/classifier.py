@@ -31,18 +31,16 @@ from hedgeclipper.base.row_reader import (
     check_sampled_rows,
     hold_out_rows,
 )
-from hedgeclipper.bounds.hold_out import hold_out_labels
-from hedgeclipper.bounds.tested_predictions import TestedPredictions
+from hedgeclipper.bounds.hold_out import HeldOutLabels, hold_out_labels
+from hedgeclipper.bounds.sample import Sample
 from hedgeclipper.game.solvers import store_games
 from hedgeclipper.io import as_frame, frame_names, is_batched, is_frame, split_target
 from hedgeclipper.io.arrays import MAX_SEED, MODULUS, digest_rows, hash_rows
 from hedgeclipper.io.messages import import_extra
 from hedgeclipper.out_of_sample import (
     FitFacts,
-    TestedRows,
     check_by_folds,
     check_on_held_out,
-    predict_by_folds,
     predict_unseen,
 )
 from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition, _safe_indexing
@@ -55,7 +53,7 @@ from hedgeclipper.voters.tree_groups import (
     fit_trees,
 )
 from hedgeclipper.voters.voters import FittedVoters, UnlabeledScores, fit_voters, score_unlabeled
-from hedgeclipper.weighing import VoterScores, WeighedVoters, scores_by_game, weigh
+from hedgeclipper.weighing import WeighedVoters, scores_by_game, weigh
 
 # unlabeled rows that teach views
 ROWS_FOR_VIEWS = 20_000
@@ -239,9 +237,7 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
         """
         plan = self._start()
         random_state = check_random_state(self.random_state)
-        if sample is not None:
-            check_sampled_rows(sample, X, y, X_unlabeled)
-        given = self._read(X, y, X_unlabeled, plan)
+        given = self._read(X, y, X_unlabeled, plan, sample)  # 1: as in ARCHITECTURE.md
         draw = hold_out_labels(
             given.y_labeled.size,
             given.places,
@@ -250,17 +246,17 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
             holdout=self.holdout,
             random_state=random_state,
         )
-        rows, held = hold_out_rows(given, draw.held, self._reader.of_read_rows.names)
+        rows, held = hold_out_rows(given, draw.held, self._reader)  # 2
         codes = self._store_classes(rows.y_labeled)
         # by a copy of the generator, so that the same trees are grown whatever rows are drawn from
-        some = self._reader.draw(rows, ROWS_FOR_VIEWS, deepcopy(random_state))
+        some = self._reader.draw(rows, ROWS_FOR_VIEWS, deepcopy(random_state))  # 3
         self._look_at_columns(rows.X_labeled, codes, some)
         labeled = LabeledRows(rows.X_labeled, codes, self.classes_, some)
         self._grown_from = labeled, deepcopy(random_state)
         games, options = self._games(), {"random_state": random_state, "n_jobs": self.n_jobs}
-        voters = fit_voters(plan, labeled, games, n_trees=self.n_estimators, **options)
+        voters = fit_voters(plan, labeled, games, n_trees=self.n_estimators, **options)  # 4, 5
         self.shift_score_ = check_shift(voters.trees, some, self.n_jobs)
-        unlabeled = score_unlabeled(
+        unlabeled = score_unlabeled(  # 6
             voters.scorer,
             rows.X_unlabeled,
             self._reader,
@@ -269,17 +265,20 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
             with_digest=held is not None,
         )
         sampled = unlabeled.sample if rows.has_unlabeled else voters.reused(unlabeled)
-        scores = scores_by_game(voters.labeled, sampled, codes, games)
-        predictor = self._store(voters, [weigh(own, voters.tree_sizes) for own in scores])
-        raw = self._store_labels(predictor, given, held, unlabeled)
-        facts = FitFacts(given.y_labeled, draw, raw, self.n_unlabeled_)
+        scores = scores_by_game(voters.labeled, sampled, codes, games)  # 7
+        predictor = self._store(voters, [weigh(own, voters.tree_sizes) for own in scores])  # 8
+        facts = self._store_labels(predictor, given, held, unlabeled, draw)
         self._fitted_hashes = hash_rows(labeled.X)
-        if held is None:
-            self._tested = self._test_by_folds(predictor, scores, codes, facts)
+        if held is None:  # 9
+            found = check_by_folds(predictor, scores, voters, facts, self._fitted_hashes)
         else:
-            self._tested = self._test_on_held_out(predictor, held, facts, unlabeled.digest)
+            is_shifted = self.shift_score_ > SHIFT_THRESHOLD
+            found = check_on_held_out(
+                predictor, held, facts, unlabeled.digest, is_shifted, self.n_jobs
+            )
+        self._tested_rows, self._tested = found
         self.certificate_ = self._tested.certificate(self.confidence_level)
-        self.never_predicted_ = warn_of_never_predicted(predictor, raw, given.y_labeled)
+        self.never_predicted_ = warn_of_never_predicted(predictor, facts.raw, facts.y)
         self._predictor = predictor  # last: with it the model is fitted
         return self
 
@@ -467,13 +466,15 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
         return plan
 
     def _read(
-        self, X: Any, y: Any, X_unlabeled: Any, plan: list[tuple[str, Any]]
+        self, X: Any, y: Any, X_unlabeled: Any, plan: list[tuple[str, Any]], sample: Sample | None
     ) -> SemiSupervisedRows:
         """Return rows as voters learn from them.
 
         Rows are encoded if some voter is a default one; your own classifiers alone get frames as
         they are, and arrays in float64.
         """
+        if sample is not None:
+            check_sampled_rows(sample, X, y, X_unlabeled)
         X, y = split_target(X, y)
         if all(not isinstance(one, str) for _, one in plan):
             columns = list(as_frame(X).columns) if is_frame(X) else None
@@ -493,7 +494,7 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
         self._column_notes: dict[int, str] = {}
         if not isinstance(X, np.ndarray):
             return
-        if self.encoder_ is None:
+        if self._reader.encoder is None:
             parts = [X] if some is None else [X, some]
             self._column_notes = notes_on_numbers(parts, self._reader.scale)
         plans = self._column_plans()
@@ -504,8 +505,8 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
 
     def _column_plans(self) -> list[ColumnPlan]:
         """Return what is done with each column, with notes on it."""
-        if self.encoder_ is not None:
-            return self.encoder_.plans_
+        if self._reader.encoder is not None:
+            return self._reader.encoder.plans_
         numbered = [f"x{k}" for k in range(self.n_features_in_)]
         names = getattr(self, "feature_names_in_", numbered)
         kind, notes = "as given" if self._reader.frame_columns else "numbers", self._column_notes
@@ -531,49 +532,25 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
         given: SemiSupervisedRows,
         held: HeldOutRows | None,
         unlabeled: UnlabeledScores,
-    ) -> np.ndarray:
-        """Store labels of all rows where these are in memory; return raw predictions.
+        draw: HeldOutLabels,
+    ) -> FitFacts:
+        """Store labels of all rows where these are in memory; return what tests must know.
 
-        These are of the unlabeled rows, or of a sample of them, without the held-out ones.
+        Raw predictions are of the unlabeled rows, or of a sample of them, without held-out ones.
         """
         is_unlabeled = np.ones(unlabeled.n_rows, dtype=bool)
         if held is not None and given.has_unlabeled:
             is_unlabeled[held.positions_in(unlabeled.n_rows)] = False
         self.n_labeled_ = given.y_labeled.size
         self.n_unlabeled_ = int(is_unlabeled.sum()) if given.has_unlabeled else 0
+        self._labels = None
         if unlabeled.of_all is None:
-            self._labels = None
-            return predictor.raw_of(unlabeled.sample[is_unlabeled[unlabeled.positions]])
-        raw = predictor.raw_of(unlabeled.of_all[is_unlabeled])
-        self._labels = self._all_labels(given, predictor.predict(raw))
-        return raw if given.has_unlabeled else raw[:0]
-
-    def _test_on_held_out(
-        self, predictor: TablePredictor, held: HeldOutRows, facts: FitFacts, digest: int
-    ) -> TestedPredictions:
-        """Return what held-out labels tell; ``digest`` is that of these and the unlabeled rows."""
-        raw = predictor.raw_predictions(held.X, self.n_jobs)
-        self._tested_rows = TestedRows(held.y, raw, hash_rows(held.X))
-        digest = (digest - digest_rows(held.X)) % MODULUS
-        is_shifted = self.shift_score_ > SHIFT_THRESHOLD
-        return check_on_held_out(predictor, self._tested_rows, facts, digest, is_shifted)
-
-    def _test_by_folds(
-        self,
-        predictor: TablePredictor,
-        scores: list[VoterScores],
-        codes: np.ndarray,
-        facts: FitFacts,
-    ) -> TestedPredictions:
-        """Return what labels tell that were used in the fit, too; ``codes`` are their classes."""
-        # labeled rows that all voters have scored without their labels, if these are of all classes
-        rows, raw, center = np.flatnonzero(self._voters.is_scored), predictor.no_rows, None
-        if all(own.n_rare for own in scores):
-            raw, center = predict_by_folds(predictor, scores, self._voters.tree_sizes)
-        can_test = facts.draw.can_test[rows[: len(raw)]]
-        rows, raw = rows[: len(raw)][can_test], raw[can_test]
-        self._tested_rows = TestedRows(self.classes_[codes[rows]], raw, self._fitted_hashes[rows])
-        return check_by_folds(predictor, self._tested_rows, facts, center)
+            raw = predictor.raw_of(unlabeled.sample[is_unlabeled[unlabeled.positions]])
+        else:
+            raw = predictor.raw_of(unlabeled.of_all[is_unlabeled])
+            self._labels = self._all_labels(given, predictor.predict(raw))
+            raw = raw if given.has_unlabeled else raw[:0]
+        return FitFacts(given.y_labeled, draw, raw, self.n_unlabeled_)
 
     def _predict_unseen(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return labels and probabilities of rows, and which of them can be scored."""

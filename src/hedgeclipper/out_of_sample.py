@@ -16,11 +16,13 @@ from scipy.stats import rankdata
 
 from hedgeclipper.base.evaluation import SeenRowsWarning
 from hedgeclipper.base.predictions import TablePredictor
+from hedgeclipper.base.row_reader import HeldOutRows
 from hedgeclipper.bounds.certificate import USED_LABELS
 from hedgeclipper.bounds.hold_out import HeldOutLabels, differ_in_rank
 from hedgeclipper.bounds.tested_predictions import SHIFTED_LABELS, TestedPredictions
-from hedgeclipper.io.arrays import hash_rows
+from hedgeclipper.io.arrays import MODULUS, digest_rows, hash_rows
 from hedgeclipper.io.messages import warn_user
+from hedgeclipper.voters.voters import FittedVoters
 from hedgeclipper.weighing import VoterScores, weigh_by_folds
 
 # rows of the fit are recognized if so many of them differ, and if so many rows for each of them are
@@ -48,55 +50,63 @@ class FitFacts:
 
 
 def check_on_held_out(
-    predictor: TablePredictor, tested: TestedRows, facts: FitFacts, digest: int, is_shifted: bool
-) -> TestedPredictions:
+    predictor: TablePredictor,
+    held: HeldOutRows,
+    facts: FitFacts,
+    digest: int,
+    is_shifted: bool,
+    n_jobs: int | None,
+) -> tuple[TestedRows, TestedPredictions]:
     """Return what held-out labels tell: a guarantee, unless labeled and unlabeled rows differ.
 
-    ``digest`` is that of the unlabeled rows, and ``is_shifted`` whether voters have seen that they
-    are unlike the labeled ones. Labels whose draw is recorded are a random sample, whatever rows
-    look like.
+    ``digest`` is that of held-out and unlabeled rows, and ``is_shifted`` whether voters have seen
+    that these are unlike the labeled ones. Labels whose draw is recorded are a random sample,
+    whatever rows look like.
     """
+    tested = TestedRows(held.y, predictor.raw_predictions(held.X, n_jobs), hash_rows(held.X))
+    digest = (digest - digest_rows(held.X)) % MODULUS
     own, others = predictor.uncertainties(tested.raw), predictor.uncertainties(facts.raw)
     is_shifted = not facts.draw.is_recorded and (
         is_shifted or differ_in_rank(tested.raw, facts.raw) or differ_in_rank(own, others)
     )
     caveat = SHIFTED_LABELS if is_shifted else ""
-    return _tested(predictor, tested, facts, own, caveat=caveat, digest=digest)
-
-
-def predict_by_folds(
-    predictor: TablePredictor, scores: Sequence[VoterScores], tree_sizes: np.ndarray
-) -> tuple[np.ndarray, float | None]:
-    """Return log-odds of labeled rows by weights found without their folds, (n_labeled, n_games).
-
-    And the mean uncertainty of these models on some unlabeled rows; None without labeled rows.
-    ``scores`` has an entry for each game.
-    """
-    raw, centers = np.empty((scores[0].is_positive.size, len(scores))), []
-    labeled = np.stack([own.labeled for own in scores], axis=2)
-    for test, votes, unlabeled in weigh_by_folds(scores, tree_sizes):
-        fold = replace(predictor, votes=votes)
-        raw[test] = fold.raw_of(labeled[test])
-        centers.append(float(np.mean(fold.uncertainties(fold.raw_of(unlabeled)))))
-    return raw, float(np.mean(centers)) if centers else None
+    return tested, _tested(predictor, tested, facts, own, caveat=caveat, digest=digest)
 
 
 def check_by_folds(
-    predictor: TablePredictor, tested: TestedRows, facts: FitFacts, center: float | None
-) -> TestedPredictions:
+    predictor: TablePredictor,
+    scores: Sequence[VoterScores],
+    voters: FittedVoters,
+    facts: FitFacts,
+    hashes: np.ndarray,
+) -> tuple[TestedRows, TestedPredictions]:
     """Return what labels tell that were used in the fit, too: an estimate.
 
-    ``tested`` and ``center`` are as by `predict_by_folds`.
+    ``scores`` has an entry for each game, and ``hashes`` are those of the labeled rows.
     """
-    own = scaled = predictor.uncertainties(tested.raw)
-    if facts.raw.size and tested.raw.size:
+    # labeled rows that all voters have scored without their labels, if these are of all classes
+    rows, raw, centers = np.flatnonzero(voters.is_scored), np.empty((0, len(scores))), []
+    if all(own.n_rare for own in scores):
+        raw = np.empty((rows.size, len(scores)))
+        labeled = np.stack([own.labeled for own in scores], axis=2)
+        for test, votes, unlabeled in weigh_by_folds(scores, voters.tree_sizes):
+            fold = replace(predictor, votes=votes)
+            raw[test] = fold.raw_of(labeled[test])
+            centers.append(np.mean(fold.uncertainties(fold.raw_of(unlabeled))))
+    can_test = facts.draw.can_test[rows[: len(raw)]]
+    rows, raw = rows[: len(raw)][can_test], raw[can_test]
+    tested = TestedRows(facts.y[rows], raw, hashes[rows])
+    own = scaled = predictor.uncertainties(raw)
+    if facts.raw.size and raw.size:
         # fewer trees and labels predict on another scale: take the values of the same ranks
-        ranks = (rankdata(tested.raw, axis=0) - 0.5) / tested.y.size
+        ranks = (rankdata(raw, axis=0) - 0.5) / tested.y.size
         pairs = zip(facts.raw.T, ranks.T, strict=True)
         same = np.column_stack([np.quantile(column, rank) for column, rank in pairs])
         scaled = predictor.uncertainties(same)
-    known = {"center": center if facts.n_unlabeled else None, "caveat": USED_LABELS}
-    return _tested(predictor, tested, facts, scaled, own_uncertainties=own, **known)
+    # the mean uncertainty of the models without a fold, on some unlabeled rows
+    center = float(np.mean(centers)) if centers and facts.n_unlabeled else None
+    known = {"own_uncertainties": own, "center": center, "caveat": USED_LABELS}
+    return tested, _tested(predictor, tested, facts, scaled, **known)
 
 
 def _tested(

@@ -4,7 +4,7 @@ import pytest
 
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base import row_reader
-from hedgeclipper.io import arrays, formats
+from hedgeclipper.io import arrays, sources
 
 N = 900
 
@@ -77,7 +77,7 @@ def test_a_file_with_a_column_of_labels_may_hold_strings_and_dates(tmp_path, sma
 
 
 def test_types_of_columns_of_csv_suit_all_rows(tmp_path, small_batches, monkeypatch):
-    monkeypatch.setattr(formats, "CSV_BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(sources, "CSV_BLOCK_BYTES", 1 << 12)
     rows = UNLABELED.assign(size=UNLABELED["size"].astype(object), count=UNLABELED["count"] * 1.0)
     rows.loc[790, "size"], rows.loc[799, "count"] = "n.k.", 2.5
     rows.to_csv(tmp_path / "rows.csv", index=False)

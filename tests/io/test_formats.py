@@ -6,8 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hedgeclipper.io import as_source, formats, missing_labels
-from hedgeclipper.io.formats import CsvDialect, CsvFile, open_files
+from hedgeclipper.io import as_source, missing_labels, sources
+from hedgeclipper.io.csv_dialect import CsvDialect
+from hedgeclipper.io.sources import CsvFile, open_files
 from tests.written_tables import ROWS, every_format, labels_of, stacked, write
 
 
@@ -32,7 +33,7 @@ def test_only_the_wanted_columns_of_a_parquet_file_are_read(tmp_path, monkeypatc
 
 
 def test_numbers_of_csv_do_not_depend_on_the_first_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr(formats, "CSV_BLOCK_BYTES", 64)
+    monkeypatch.setattr(sources, "CSV_BLOCK_BYTES", 64)
     lines = ["a,b,y", *["1,,"] * 50, "0.5,2.5,1", "1e3,-inf,", ",nan,0"]
     path = tmp_path / "x.csv"
     path.write_text("\n".join(lines))
@@ -60,7 +61,7 @@ def test_booleans_and_line_breaks_in_csv(tmp_path):
     ],
 )
 def test_csv_that_cannot_be_read(tmp_path, monkeypatch, text, message):
-    monkeypatch.setattr(formats, "CSV_BLOCK_BYTES", 8)
+    monkeypatch.setattr(sources, "CSV_BLOCK_BYTES", 8)
     path = tmp_path / "x.csv"
     path.write_text(text)
     with pytest.raises(ValueError, match=message) as caught:
@@ -129,7 +130,7 @@ def test_a_whole_table_of_csv_has_types_that_hold_all_rows(tmp_path):
 
 
 def test_strings_of_csv_after_many_missing_labels(tmp_path, monkeypatch):
-    monkeypatch.setattr(formats, "CSV_BLOCK_BYTES", 64)
+    monkeypatch.setattr(sources, "CSV_BLOCK_BYTES", 64)
     path = tmp_path / "x.csv"
     path.write_text("\n".join(["a,y", *["1,"] * 50, "1,dog"]))
     labels = [part for _, part in as_source(path, label="y").labeled_batches()]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hedgeclipper.io import arrays, as_source, formats
+from hedgeclipper.io import arrays, as_source, sources
 from tests.written_tables import A_B, ROWS, every_format, labels_of, stacked, write
 
 
@@ -208,7 +208,7 @@ def arrow_peak(where):
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
 def test_memory_does_not_grow_with_rows_and_files(tmp_path, monkeypatch, suffix):
     monkeypatch.setattr(arrays, "MOST_ROWS_PER_BATCH", 2000)
-    monkeypatch.setattr(formats, "CSV_BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr(sources, "CSV_BLOCK_BYTES", 1 << 14)
     rng = np.random.default_rng(0)
     # A page holds up to 20,000 rows, so that a shorter file would hold less than one.
     some = pa.table({name: rng.random(40_000) for name in "abc"})

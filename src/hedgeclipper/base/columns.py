@@ -205,12 +205,6 @@ class ColumnPlan:
     parts: tuple[str, ...] = ()  # of dates, as `date_numbers` calls them
     has_strays: bool = False  # whether numbers are strings, and others among them are missing
 
-    def describe(self) -> str:
-        """Return what may be wrong with the column, in a sentence; nothing if all seems well."""
-        if not self.note:
-            return ""
-        return f"Column {self.name!r}{' is left out' * (self.kind == 'left out')}: {self.note}."
-
 
 class ColumnEncoder:
     """Encodes a frame as an array of numbers, its columns matched by name.
@@ -441,7 +435,12 @@ def _float64(X: Any) -> Any:
 
 def warn_of_columns(plans: Sequence[ColumnPlan]) -> None:
     """Warn of columns that may be wrong, in one warning."""
-    if notes := [text for plan in plans if (text := plan.describe())]:
+    notes = [
+        f"Column {plan.name!r}{' is left out' * (plan.kind == 'left out')}: {plan.note}."
+        for plan in plans
+        if plan.note
+    ]
+    if notes:
         more = len(notes) - MOST_NOTES
         rest = f" And {more} more columns." if more > 0 else ""
         advice = " `encoding_` tells how each column is read."

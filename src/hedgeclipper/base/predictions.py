@@ -30,11 +30,11 @@ from hedgeclipper.base.row_reader import (
     ROWS_FOR_SCALE,
     RowBatches,
     RowReader,
-    RowSlices,
     SemiSupervisedRows,
     is_dask,
     labeled_only,
     read_labeled,
+    row_slices,
     split_rows,
 )
 from hedgeclipper.io.arrays import draw_rows
@@ -353,6 +353,8 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
 
         ``name`` is what errors call them; with ``once`` an iterator of batches will do.
         """
+        if io.is_in_memory(X):
+            return self._check_table(X, name)
         if is_dask(X):
             from hedgeclipper.io.distributed import check_collection
 
@@ -432,7 +434,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
                 "its files."
             )
         rows = self._check_more(X, "X", once=True)
-        for batch in rows if isinstance(rows, RowBatches) else RowSlices(rows):
+        for batch in rows if isinstance(rows, RowBatches) else row_slices(rows):
             yield batch, self._predictor.raw_predictions(batch, self.n_jobs)
 
     def _predict(self, X: Any, method: str) -> Any:
@@ -442,7 +444,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         if not is_dask(rows):
             batches = rows if isinstance(rows, RowBatches) else [rows]
             raw = [predictor.raw_predictions(batch, self.n_jobs) for batch in batches]
-            return predictor.predict(np.concatenate([predictor.no_rows, *raw]), method)
+            return predictor.predict(np.concatenate(raw or [predictor.no_rows]), method)
         from hedgeclipper.io.distributed import map_partitions
 
         nothing = predictor.predict(predictor.no_rows, method)

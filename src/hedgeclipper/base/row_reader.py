@@ -135,12 +135,12 @@ class HeldOutRows:
 
 
 def hold_out_rows(
-    rows: SemiSupervisedRows, held: np.ndarray | None, names: list[str] | None = None
+    rows: SemiSupervisedRows, held: np.ndarray | None, reader: RowReader
 ) -> tuple[SemiSupervisedRows, HeldOutRows | None]:
     """Return the rows to fit to, and the held-out ones, which are also among the unlabeled rows.
 
     Rows of one table stay in its order, so that nothing can depend on which of them test. Rows of
-    another one come last. ``names`` are those of the columns, for a Dask frame.
+    another one come last. The ``reader`` knows the names of the columns of a Dask frame.
     """
     if held is None:
         return rows, None
@@ -155,25 +155,22 @@ def hold_out_rows(
         )
     out = HeldOutRows(_safe_indexing(rows.X_labeled, held), y[held])
     X_labeled = pool = _safe_indexing(rows.X_labeled, fitted)
-    if rows.has_unlabeled:
-        pool = _and_rows(rows.X_unlabeled, out.X, names)
+    if not rows.has_unlabeled:
+        pass  # the labeled rows are reused as unlabeled ones
+    elif is_in_memory(rows.X_unlabeled):
+        pool = stack_rows(rows.X_unlabeled, out.X)
+    elif is_dask(rows.X_unlabeled):
+        from hedgeclipper.io.distributed import append_rows
+
+        pool = append_rows(rows.X_unlabeled, out.X, reader.of_read_rows.names)
+    else:
+        pool = replace(rows.X_unlabeled, more=out.X)
     if rows.has_unlabeled and rows.places is not None:
         unlabeled, labeled = rows.places
         order = np.argsort(np.append(unlabeled, labeled[held]))
         pool = _safe_indexing(pool, order)
         out = replace(out, positions=np.flatnonzero(order >= unlabeled.size))
     return replace(rows, X_labeled=X_labeled, y_labeled=y[fitted], X_unlabeled=pool), out
-
-
-def _and_rows(X: Any, more: Any, names: list[str] | None) -> Any:
-    """Return unlabeled rows in any form with more rows after them."""
-    if is_in_memory(X):
-        return stack_rows(X, more)
-    if is_dask(X):
-        from hedgeclipper.io.distributed import append_rows
-
-        return append_rows(X, more, names)
-    return replace(X, more=more)  # of batches
 
 
 def is_dask(X: Any) -> bool:
@@ -216,14 +213,13 @@ def label_values(y: Any) -> np.ndarray:
     return column_or_1d(as_plain_array(y), warn=True)
 
 
-def is_unlabeled(y: Any, minus_one_is_class: bool = False) -> np.ndarray:
+def is_unlabeled(labels: np.ndarray, minus_one_is_class: bool = False) -> np.ndarray:
     """Return which rows are unlabeled: their label is missing, or -1.
 
     Missing labels are None, NaN, NaT and ``pandas.NA``. Among strings, "-1" counts as -1, since
     NumPy makes that of it where -1 is put into an array of strings. With ``minus_one_is_class``
     only missing labels count.
     """
-    labels = label_values(y)
     unlabeled = missing_labels(labels)
     if not minus_one_is_class:
         known = labels[~unlabeled]
@@ -243,15 +239,10 @@ NO_UNLABELED_ROWS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class RowSlices:
-    """The rows of an array, CSR matrix or frame, in batches."""
-
-    rows: Any
-
-    def __iter__(self) -> Iterator[Any]:
-        for start in range(0, self.rows.shape[0], ROWS_PER_SLICE):
-            yield _safe_indexing(self.rows, slice(start, start + ROWS_PER_SLICE))
+def row_slices(rows: Any) -> Iterator[Any]:
+    """Yield the rows of an array, CSR matrix or frame in batches."""
+    for start in range(0, rows.shape[0], ROWS_PER_SLICE):
+        yield _safe_indexing(rows, slice(start, start + ROWS_PER_SLICE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,7 +413,7 @@ class RowReader:
             check = self.of_read_rows if self.reads_as("X_unlabeled") else self
             some = draw_from(X, n_rows, check.names, check, random_state)
         else:
-            some = draw_rows(RowSlices(X) if is_in_memory(X) else X, n_rows, random_state)
+            some = draw_rows(row_slices(X) if is_in_memory(X) else X, n_rows, random_state)
         if some.shape[0] == 0:
             raise ValueError(NO_UNLABELED_ROWS)
         return some
@@ -443,7 +434,7 @@ class RowReader:
             source = as_source(unlabeled.source, name="X_unlabeled", **options)
             unlabeled = replace(unlabeled, source=source, read=reader)
         elif is_in_memory(unlabeled):
-            parts = [reader(part) for part in RowSlices(unlabeled)]
+            parts = [reader(part) for part in row_slices(unlabeled)]
             unlabeled = np.concatenate(parts) if parts else reader(unlabeled)
         else:
             unlabeled = reader.read_collection(unlabeled)

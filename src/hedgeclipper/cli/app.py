@@ -205,7 +205,7 @@ class Reading:
     @property
     def dialect(self) -> Any:
         """How CSV files are written, as far as the user says so."""
-        dialect = resolve_name("hedgeclipper.io.formats:CsvDialect")
+        dialect = resolve_name("hedgeclipper.io.csv_dialect:CsvDialect")
         return dialect(self.sep, self.decimal, self.encoding)
 
 

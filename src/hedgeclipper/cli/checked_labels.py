@@ -21,7 +21,7 @@ from hedgeclipper.cli.output import CommandError, ExitCode, Output
 from hedgeclipper.cli.tables import Files, texts_of
 from hedgeclipper.io import listed
 from hedgeclipper.io.arrays import digest_in_order, plain_numbers
-from hedgeclipper.io.formats import CsvDialect
+from hedgeclipper.io.csv_dialect import CsvDialect
 from hedgeclipper.io.label_studio import read_annotations
 
 if TYPE_CHECKING:

@@ -21,16 +21,9 @@ import pyarrow as pa
 from hedgeclipper.cli.output import CommandError, Output
 from hedgeclipper.io import as_source, as_text, listed
 from hedgeclipper.io.atomic import atomic_path, naming_output
-from hedgeclipper.io.formats import (
-    CODES,
-    UNKNOWN_DIALECT,
-    CsvDialect,
-    CsvFile,
-    ExcelFile,
-    TableFile,
-    open_files,
-)
+from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
 from hedgeclipper.io.frames import did_you_mean, index_names, positions_of, pyarrow
+from hedgeclipper.io.sources import CODES, CsvFile, ExcelFile, TableFile, open_files
 
 TABLE_SUFFIXES = ".parquet", ".csv"
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9]\d{0,14}")

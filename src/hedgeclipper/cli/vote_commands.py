@@ -32,7 +32,7 @@ from hedgeclipper.cli.tables import (
     write_frame,
 )
 from hedgeclipper.io import listed, missing_labels
-from hedgeclipper.io.formats import UNKNOWN_DIALECT
+from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT
 from hedgeclipper.persistence import save
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.matrix import Votes

@@ -7,7 +7,7 @@ are for the rest of the package.
 
 # ruff: noqa: F401
 
-from hedgeclipper.io.arrays import cut, is_in_memory, row_slice
+from hedgeclipper.io.arrays import cut, row_slice
 from hedgeclipper.io.atomic import parquet_writer
 from hedgeclipper.io.frames import (
     as_classes,
@@ -20,6 +20,7 @@ from hedgeclipper.io.frames import (
     frame_names,
     frame_with,
     is_frame,
+    is_in_memory,
     is_missing,
     is_pandas,
     listed,

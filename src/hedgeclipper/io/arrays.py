@@ -65,13 +65,6 @@ def rows_per_batch(n_columns: int) -> int:
     return min(MOST_ROWS_PER_BATCH, max(256, (1 << 22) // max(1, n_columns)))
 
 
-def is_in_memory(X: Any) -> bool:
-    """Return whether rows are an array, and no memory map, a CSR matrix or a frame."""
-    if isinstance(X, np.ndarray):
-        return getattr(X, "_mmap", None) is None
-    return sparse.issparse(X) or is_frame(X)
-
-
 def row_slice(rows: Any, part: slice) -> Any:
     """Return some rows of an array or CSR matrix, sharing its memory."""
     if not sparse.issparse(rows):
@@ -213,21 +206,18 @@ def hash_rows(X: Any) -> np.ndarray:
         X = np.column_stack([plain_numbers(values) for values in frame_arrays(X).values()])
     # odd numbers, one for each column: as many as there are, the same ones in every process
     odd = np.random.PCG64(0).random_raw(X.shape[1]) | np.uint64(1)
-    if sparse.issparse(X):
-        cells = _mixed(_bits(X.data)) * odd[X.indices]
-        products = sparse.csr_array((cells, X.indices, X.indptr), X.shape)
+    is_sparse = sparse.issparse(X)
+    # bits of 0 are 0, -0.0 becomes 0.0, in a copy, and all missing values have the same bits
+    values = np.asarray(X.data if is_sparse else X, dtype=np.float64) + 0.0
+    values[np.isnan(values)] = np.nan
+    cells = _mixed(values.view(np.uint64))
+    if is_sparse:
+        products = sparse.csr_array((cells * odd[X.indices], X.indices, X.indptr), X.shape)
         hashes = np.asarray(products.sum(axis=1, dtype=np.uint64)).ravel()
     else:
-        hashes = (_mixed(_bits(X)) * odd).sum(axis=1, dtype=np.uint64)
+        hashes = (cells * odd).sum(axis=1, dtype=np.uint64)
     # a number is added, since rows of zeros count too
     return _mixed((hashes + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64))
-
-
-def _bits(values: np.ndarray) -> np.ndarray:
-    """Return the bits of numbers; those of 0 are 0, and all missing values have the same."""
-    values = np.asarray(values, dtype=np.float64) + 0.0  # -0.0 becomes 0.0, in a copy
-    values[np.isnan(values)] = np.nan
-    return values.view(np.uint64)
 
 
 def _mixed(bits: np.ndarray) -> np.ndarray:

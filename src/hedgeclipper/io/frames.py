@@ -16,6 +16,7 @@ import narwhals as nw
 import numpy as np
 from narwhals.dependencies import is_pandas_dataframe as is_pandas
 from narwhals.dependencies import is_polars_dataframe
+from scipy import sparse
 
 from hedgeclipper.io.messages import import_extra
 
@@ -27,6 +28,13 @@ def is_frame(data: Any) -> bool:
     if isinstance(data, np.ndarray):
         return False
     return is_pandas(data) or is_polars_dataframe(data) or _is_arrow(data)
+
+
+def is_in_memory(X: Any) -> bool:
+    """Return whether rows are an array, and no memory map, a CSR matrix or a frame."""
+    if isinstance(X, np.ndarray):
+        return getattr(X, "_mmap", None) is None
+    return sparse.issparse(X) or is_frame(X)
 
 
 def _is_arrow(data: Any) -> bool:

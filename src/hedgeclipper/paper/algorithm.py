@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from hedgeclipper.base.row_reader import RowSlices
+from hedgeclipper.base.row_reader import row_slices
 from hedgeclipper.bounds.intervals import proportion_bounds
 from hedgeclipper.game.equations import Contradiction, find_contradiction
 from hedgeclipper.io import is_in_memory
@@ -205,7 +205,7 @@ class LeafRows:
 
     def blocks(self) -> Iterator[np.ndarray]:
         """Yield leaf numbers in blocks of shape (n_trees, rows), rows in their order."""
-        batches = RowSlices(self.rows) if is_in_memory(self.rows) else self.rows
+        batches = row_slices(self.rows) if is_in_memory(self.rows) else self.rows
         for batch in batches:
             leaves = self.trees.apply(batch, self.n_jobs)
             for start in range(0, leaves.shape[1], ROWS_PER_BLOCK):

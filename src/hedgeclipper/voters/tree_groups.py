@@ -250,19 +250,16 @@ def _shrink_leaves(
     The values of one game are held at a time, and only those of the chosen strength are kept: with
     many classes those of all strengths would take gigabytes, too.
     """
-
-    def leaf_values(game: int, strengths: np.ndarray) -> np.ndarray:
-        proportions = one.proportions[:, [game]].toarray()[:, 0]
-        return shrink(one.trees, proportions, strengths) / one.trees.n_trees
-
     scores = np.empty((STRENGTHS.size, codes.size, len(games)))
     for column, game in enumerate(games):
-        for number, values in enumerate(leaf_values(game, STRENGTHS)):
-            scores[number, :, column] = score_unseen(one, values)
+        proportions = one.proportions[:, [game]].toarray()[:, 0]
+        for number, values in enumerate(shrink(one.trees, proportions, STRENGTHS)):
+            scores[number, :, column] = score_unseen(one, values / one.trees.n_trees)
     chosen = choose_strength(scores, codes[:, None] == np.asarray(games))
     kept = np.empty((len(games), one.trees.leaf_sizes.size), np.float32)
     for column, game in enumerate(games):
-        kept[column] = leaf_values(game, STRENGTHS[[chosen]])[0]
+        proportions = one.proportions[:, [game]].toarray()[:, 0]
+        kept[column] = shrink(one.trees, proportions, STRENGTHS[[chosen]])[0] / one.trees.n_trees
     return STRENGTHS[chosen], kept, scores[chosen]
 
 

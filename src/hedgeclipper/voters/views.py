@@ -8,6 +8,7 @@ the more rows teach them the better.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -189,7 +190,7 @@ class QuantileColumns(TransformerMixin, BaseEstimator):
 
     def fit(self, X, y=None):
         """Learn the columns of an array; y is not used."""
-        self.fill_ = filler("median").fit(X)
+        self.fill_ = filler(strategy="median").fit(X)
         self.knots_ = [_normal_scores(column) for column in self.fill_.transform(X).T]
         return self
 
@@ -213,9 +214,8 @@ def _normal_scores(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values[kept], (scores[kept] - center) / (spread if spread > 0 else 1.0)
 
 
-def filler(strategy: str = "mean") -> SimpleImputer:
-    """Return an imputer of missing values that keeps empty columns."""
-    return SimpleImputer(strategy=strategy, keep_empty_features=True)
+# of missing values; it keeps empty columns
+filler = partial(SimpleImputer, keep_empty_features=True)
 
 
 @njit(cache=True, nogil=True)

@@ -17,7 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.base.row_reader import ROWS_PER_SLICE, RowBatches, RowReader, RowSlices, is_dask
+from hedgeclipper.base.row_reader import ROWS_PER_SLICE, RowBatches, RowReader, is_dask, row_slices
 from hedgeclipper.io.arrays import (
     MAX_SEED,
     MODULUS,
@@ -156,17 +156,26 @@ def fit_voters(
         parts.append(trees.out_of_bag)
         seconds += [time.perf_counter() - started] * len(trees.scorer.groups)
     seed = random_state.randint(MAX_SEED)
+    fitted = []
     if plan:
-        plan = _fill_in(plan, rows, trees, random_state, seed)
-        own = rows
+        own, names = rows, [name for name, one in plan.items() if isinstance(one, str)]
+        if names:
+            sample, components = rows.X, None if trees is None else trees.scorer.components
+            if rows.X_unlabeled is not None:
+                more = draw_rows(rows.X_unlabeled, ROWS_FOR_THEIR_VIEWS, random_state)
+                sample = stack_rows(rows.X, more)
+            if components and components.has_unit_rows_ and "boosting" in names:
+                # it needs half of the time for wide, sparse rows, and adds nothing to them
+                # (docs/ablations.md)
+                del plan["boosting"]
+                names.remove("boosting")
+            plan |= default_classifiers(names, sample, components, seed)
         if rows.X_unlabeled is not None:
             more = draw_rows(rows.X_unlabeled, ROWS_TO_LEARN_FROM, random_state)
             own = replace(rows, X_unlabeled=more)
         fitted = fit_classifiers(list(plan.items()), own, seed, n_jobs=n_jobs)
         parts += [one.out_of_fold[:, None] for one in fitted]
         seconds += [one.seconds for one in fitted]
-    else:
-        fitted = []
     if not parts:
         raise ValueError("No voter could be fitted; the warnings before tell why.")
     scorer = VoterScorer(
@@ -176,28 +185,6 @@ def fit_voters(
     )
     sizes = np.empty(0) if trees is None else trees.scorer.sizes
     return FittedVoters(scorer, np.concatenate(parts, axis=1), trees, sizes, np.array(seconds))
-
-
-def _fill_in(
-    plan: dict[str, Any],
-    rows: LabeledRows,
-    trees: FittedTrees | None,
-    random_state: np.random.RandomState,
-    seed: int,
-) -> dict[str, Any]:
-    """Return the plan with classifiers in place of the word "default"."""
-    names = [name for name, one in plan.items() if isinstance(one, str)]
-    if not names:
-        return plan
-    sample = rows.X
-    if rows.X_unlabeled is not None:
-        sample = stack_rows(rows.X, draw_rows(rows.X_unlabeled, ROWS_FOR_THEIR_VIEWS, random_state))
-    components = None if trees is None else trees.scorer.components
-    if components and components.has_unit_rows_ and "boosting" in names:
-        # of wide and sparse rows it needs half of the time, and adds nothing (docs/ablations.md)
-        plan = {name: one for name, one in plan.items() if name != "boosting"}
-        names.remove("boosting")
-    return plan | default_classifiers(names, sample, components, seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +221,7 @@ def score_unlabeled(
             X, reader.names, score, ROWS_IN_GAME, seed
         )
         return UnlabeledScores(n_rows, positions, sample, digest)
-    rows = X if isinstance(X, RowBatches) else RowSlices(X)
+    rows = X if isinstance(X, RowBatches) else row_slices(X)
     n_rows, digest, parts = 0, 0, []
     drawn: Draw | None = None
     for batch in rows:
