@@ -303,7 +303,7 @@ def shrink(trees: PackedTrees, values: np.ndarray, strengths: np.ndarray) -> np.
     for number, strength in enumerate(strengths):
         shrunk = np.empty_like(means)
         shrink_nodes(trees.parent, sizes, means, float(strength), shrunk)
-        out[number] = shrunk[trees.leaf_nodes]
+        out[number] = shrunk[trees.left < 0]
     return out
 
 

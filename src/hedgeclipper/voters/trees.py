@@ -60,15 +60,10 @@ class PackedTrees:
         """Number of the first leaf of each tree, all trees counted through."""
         return np.concatenate([[0], np.cumsum(self.n_leaves)[:-1]])
 
-    @property
-    def leaf_nodes(self) -> np.ndarray:
-        """Number of the node that each leaf is, shape (all leaves,)."""
-        return np.flatnonzero(self.left < 0)
-
     def means_and_sizes(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and number of the training rows in each node, given the mean in each leaf."""
-        sums, sizes = np.zeros((2, self.parent.size))
-        sums[self.leaf_nodes], sizes[self.leaf_nodes] = values * self.leaf_sizes, self.leaf_sizes
+        (sums, sizes), is_leaf = np.zeros((2, self.parent.size)), self.left < 0
+        sums[is_leaf], sizes[is_leaf] = values * self.leaf_sizes, self.leaf_sizes
         sum_up_nodes(self.parent, sums)
         sum_up_nodes(self.parent, sizes)
         return np.divide(sums, sizes, out=np.zeros_like(sums), where=sizes > 0), sizes
