@@ -15,7 +15,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from benchmarks.finishing import (
     by_bargain,
 )
 from benchmarks.render_bounds import write
-from benchmarks.results_file import FOLDER, Line, read_options, run_missing, today, versions
+from benchmarks.results_file import FOLDER, read_options, run_missing, today, versions
 from benchmarks.votes.data import SETS, vote_set
 from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
@@ -66,13 +66,12 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Outcome(Line):
+class Outcome:
     """Mean share of unlabeled rows that need no review, and how often more were wrong than allowed.
 
     For errors of 1, 5 and 10%, ``among`` all labels of the file or the automatic ones.
     """
 
-    key_type: ClassVar = Key
     data: str
     n_labels: int
     model: str
@@ -87,6 +86,11 @@ class Outcome(Line):
     broken_10: float
     date: str
     versions: str
+
+    @property
+    def key(self) -> Key:
+        """Return what was run."""
+        return Key(self.data, self.n_labels, self.model, self.among, self.procedure)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from scipy import stats
 LEVEL = 0.05
 
 
-def best_and_ties(values: Mapping[str, np.ndarray], *, larger: bool = True) -> list[str]:
+def best_and_ties(values: Mapping[str, np.ndarray]) -> list[str]:
     """Return the method with the best mean, and those that are not significantly worse.
 
     The best is one of those with most draws, since means over different draws are not comparable.
@@ -20,39 +20,31 @@ def best_and_ties(values: Mapping[str, np.ndarray], *, larger: bool = True) -> l
     Parameters
     ----------
     values : mapping from str to ndarray of shape (n_draws,)
-        A figure of each method on the same draws; NaN where a method was not run.
-    larger : bool
-        Whether larger is better.
+        A figure of each method on the same draws, the larger the better; NaN where a method was
+        not run.
     """
-    sign = 1.0 if larger else -1.0
     n_draws = {name: np.count_nonzero(~np.isnan(figures)) for name, figures in values.items()}
     whole = [name for name in values if n_draws[name] == max(n_draws.values())]
-    best = max(whole, key=lambda name: sign * np.nanmean(values[name]))
+    best = max(whole, key=lambda name: np.nanmean(values[name]))
     others = [name for name in values if name != best]
     p_values = np.array([paired_p_value(values[best], values[name]) for name in others])
     rejected = holm(p_values)
     return [best, *[name for name, worse in zip(others, rejected, strict=True) if not worse]]
 
 
-def holm(p_values: np.ndarray, level: float = LEVEL) -> np.ndarray:
-    """Return which hypotheses Holm's step-down procedure rejects.
-
-    Parameters
-    ----------
-    p_values : ndarray of shape (n_tests,)
-        One for each test.
-    level : float
-        Probability of one or more false rejections.
-    """
+def holm(p_values: np.ndarray) -> np.ndarray:
+    """Return which hypotheses Holm's step-down procedure rejects, at the level of 5%."""
     order = np.argsort(p_values, kind="stable")
-    passes = p_values[order] <= level / np.arange(p_values.size, 0, -1)
+    passes = p_values[order] <= LEVEL / np.arange(p_values.size, 0, -1)
     rejected = np.zeros(p_values.size, dtype=bool)
     rejected[order] = np.logical_and.accumulate(passes)
     return rejected
 
 
-def paired_p_value(ours: np.ndarray, theirs: np.ndarray, alternative: str = "two-sided") -> float:
-    """Return the p-value of the paired t-test; 1 if all differences are 0, or there is one draw.
+def paired_p_value(ours: np.ndarray, theirs: np.ndarray) -> float:
+    """Return the p-value of the two-sided paired t-test.
+
+    It is 1 if all differences are 0, or there is one draw.
 
     Draws on which one of the two was not run, and has NaN, are left out.
     """
@@ -62,8 +54,8 @@ def paired_p_value(ours: np.ndarray, theirs: np.ndarray, alternative: str = "two
     if differences.size < 2 or np.allclose(differences, 0.0, atol=1e-12):
         return 1.0
     if np.ptp(differences) < 1e-12:
-        return 0.0 if alternative == "two-sided" or differences[0] > 0 else 1.0
-    return float(stats.ttest_rel(ours, theirs, alternative=alternative).pvalue)
+        return 0.0
+    return float(stats.ttest_rel(ours, theirs).pvalue)
 
 
 @dataclass(frozen=True, eq=False)

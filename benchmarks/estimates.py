@@ -53,10 +53,6 @@ KINDS = ("first rows", "easiest rows", "balanced by class", "at random")
 class Estimate(Line):
     """An estimate, its interval, and the truth."""
 
-    data: str
-    n_labels: int
-    draw: int
-    method: str
     error: float
     estimate: float
     lower: float
@@ -67,10 +63,6 @@ class Estimate(Line):
 class Shift(Line):
     """A certificate from 600 labels that were picked in some way: ``method`` tells how."""
 
-    data: str
-    n_labels: int
-    draw: int
-    method: str
     error: float
     upper: float
     is_guarantee: int

@@ -12,8 +12,6 @@ from benchmarks.comparison import Difference, best_and_ties
 from benchmarks.pages import listed, markdown_table
 
 OURS = "hedgeclipper"
-SMALLER_IS_BETTER = ("log_loss", "seconds", "peak_mb")
-MEASURES = {"auc": "AUC"}
 NAMED = ("hedgeclipper", "scikit-learn", "snorkel", "crowd-kit")  # libraries, on pages
 Row = tuple[str, int]
 
@@ -93,7 +91,7 @@ class PairedFigures:
         """Return the best of all methods that are compared, and its ties."""
         names = [name for name in self.methods(without=self.outside) if self.has(row, name)]
         values = {name: self.values(row, name, measure) for name in names}
-        return best_and_ties(values, larger=measure not in SMALLER_IS_BETTER)
+        return best_and_ties(values)
 
 
 def on_common_draws(results: Sequence[Any], methods: Sequence[str]) -> list[Any]:
@@ -128,43 +126,34 @@ def row_name(row: Row) -> str:
     return f"{row[0]}, {n_labels}"
 
 
-def difference(figures: PairedFigures, ours: str, theirs: str, measure: str = "auc") -> Difference:
-    """Return the paired difference between two methods, on the draws that both were run on."""
+def difference(figures: PairedFigures, theirs: str, measure: str = "auc") -> Difference:
+    """Return the paired difference of ours from a method, on the draws that both were run on."""
     by_row = {}
     for row in figures.rows:
-        values = figures.values(row, ours, measure) - figures.values(row, theirs, measure)
+        values = figures.values(row, OURS, measure) - figures.values(row, theirs, measure)
         values = values[~np.isnan(values)]
         if values.size > 1:
             by_row[row] = values
     return Difference(by_row)
 
 
-def gains_rows(
-    figures: PairedFigures,
-    ours: str,
-    others: Mapping[str, str],
-    measures: Mapping[str, int] | None = None,
-) -> list[list[str]]:
-    """Return how figures of a method differ from those of others, a heading first.
+def gains_rows(figures: PairedFigures, others: Mapping[str, str]) -> list[list[str]]:
+    """Return how AUC and log loss of ours differ from those of others, a heading first.
 
-    ``others`` are names with titles, ``measures`` names with the sign of what is better.
+    ``others`` are names with titles.
     """
-    measures = measures or {"auc": 1, "log_loss": -1}
-    heads = [[MEASURES.get(m, m.replace("_", " ")), "better, worse"] for m in measures]
-    rows = [["compared with", *(head for pair in heads for head in pair)]]
+    rows = [["compared with", "AUC", "better, worse", "log loss", "better, worse"]]
     for name, title in others.items():
         cells = [title]
-        for measure, better in measures.items():
-            found = difference(figures, ours, name, measure)
+        for measure, better in (("auc", 1), ("log_loss", -1)):
+            found = difference(figures, name, measure)
             counts = [str(len(found.rows_of_sign(sign))) for sign in (better, -better)]
             cells += [f"{found.mean:+.4f} ± {found.error:.4f}", ", ".join(counts)]
         rows.append(cells)
     return rows
 
 
-def differences_table(
-    figures: Mapping[str, PairedFigures], ours: str, others: Mapping[str, str]
-) -> str:
+def differences_table(figures: Mapping[str, PairedFigures], others: Mapping[str, str]) -> str:
     """Return mean and median differences in AUC over the rows, and in how many it is positive.
 
     ``figures`` are results by the title of their data. Methods without results have empty cells.
@@ -179,66 +168,31 @@ def differences_table(
             if name not in own.methods():
                 cells += [""] * 4
                 continue
-            found = difference(own, ours, name)
+            found = difference(own, name)
             gains = np.array([*found.means.values()])
-            counts = ", ".join(
-                f"{sign:+d}"[0] + str(len(found.rows_of_sign(sign))) for sign in (1, -1)
-            )
-            cells += [
-                f"{gains.mean():+.3f}",
-                f"{np.median(gains):+.3f}",
-                str((gains > 0).sum()),
-                counts,
-            ]
+            higher, lower = (len(found.rows_of_sign(sign)) for sign in (1, -1))
+            cells += [f"{gains.mean():+.3f}", f"{np.median(gains):+.3f}"]
+            cells += [str((gains > 0).sum()), f"+{higher}, -{lower}"]
         rows.append(cells)
     return markdown_table(rows)
 
 
-def summary_table(
-    figures: PairedFigures,
-    measure: str,
-    shown: Sequence[str],
-    titles: Mapping[str, str],
-    ours: str = "",
-) -> str:
-    """Return one line for each method, the best mean first: its mean, and how often it is first.
+def summary_table(figures: PairedFigures, measure: str, titles: Mapping[str, str]) -> str:
+    """Return one line for each of these methods, the best mean first, and how often it is first.
 
-    Methods that could not be run on all rows have no mean and come last. ``titles`` are those of
-    some methods, where these are not the usual ones. With ``ours``, a column has the median
-    difference of that method from each of the others.
+    Methods that could not be run on all rows have no mean and come last. A column has the median
+    difference of ours from each of the others.
     """
-    first, _ = first_counts(figures, measure)
+    ties = [figures.ties(row, measure) for row in figures.rows]
     means = {
         name: float(np.mean([figures.mean(row, name, measure) for row in figures.rows]))
-        for name in shown
+        for name in titles
     }
-    sign = 1.0 if measure in SMALLER_IS_BETTER else -1.0
-    order = sorted(shown, key=lambda name: np.nan_to_num(sign * means[name], nan=np.inf))
-    title = MEASURES.get(measure, measure.replace("_", " "))
-    titles = {**figures.titles, **titles}
-    middle = {
-        name: "" if name == ours else f"{_median(difference(figures, ours, name, measure)):+.3f}"
-        for name in (order if ours else ())
-    }
-    head = ["method", f"mean {title}", *(["our median gain"] if ours else [])]
-    lines = [
-        [titles[name], _mean_cell(means[name]), *([middle[name]] if ours else []), str(first[name])]
-        for name in order
-    ]
-    return markdown_table([[*head, f"best or tied, of {len(figures.rows)}"], *lines])
-
-
-def _median(found: Difference) -> float:
-    return float(np.median([*found.means.values()]))
-
-
-def _mean_cell(mean: float) -> str:
-    return "-" if np.isnan(mean) else f"{mean:.3f}"
-
-
-def first_counts(figures: PairedFigures, measure: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Return in how many rows each method is first or tied, and in how many it alone is first."""
-    ties = [figures.ties(row, measure) for row in figures.rows]
-    names = figures.methods()
-    first = {name: sum(name in tied for tied in ties) for name in names}
-    return first, {name: sum(tied == [name] for tied in ties) for name in names}
+    title = {"auc": "AUC"}.get(measure, measure)
+    rows = [["method", f"mean {title}", "our median gain", f"best or tied, of {len(ties)}"]]
+    for name in sorted(means, key=lambda name: np.nan_to_num(-means[name], nan=np.inf)):
+        mean = "-" if np.isnan(means[name]) else f"{means[name]:.3f}"
+        gains = [*difference(figures, name, measure).means.values()]
+        gain = "" if name == OURS or not gains else f"{np.median(gains):+.3f}"
+        rows.append([titles[name], mean, gain, str(sum(name in tied for tied in ties))])
+    return markdown_table(rows)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -30,7 +31,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from benchmarks.data.sources import data_folder, fetch
 from benchmarks.pages import DOCS, NOT_RUN, bullets, markdown_table, write_sections
-from benchmarks.results_file import FOLDER, read_results, write_results
+from benchmarks.results_file import FOLDER, read_results, run_missing
 from hedgeclipper import HedgeClipperClassifier, LabelingLoop, VoteAggregator
 from hedgeclipper.labeling import loop as loop_module
 from hedgeclipper.labeling.fitting import FitJob, FitResult
@@ -170,26 +171,28 @@ def run_loop(
 
 
 def cost(n_repeats: int, model: str) -> None:
-    """Run what is missing, and write it after each pool."""
-    results = {result.key: result for result in read_results(RESULTS, Result)}
-    for repeat in range(n_repeats):
-        for data in (*TABLES, *VOTES):
-            keys = [Key(data, model, error, repeat, m) for m in METHODS for error in ERRORS]
-            if all(key in results for key in keys):
-                continue
-            X, y = draw_pool(data, repeat)
-            fits, learner = Fits(), _model(data, model, repeat)
-            for key in keys:
-                start = time.perf_counter()
-                found = run_loop(X, y, learner, key.max_error, repeat, key.method, fits)
-                loop, labels = found
-                n_by_hand, n_test = loop.status().n_labeled, loop.status().n_test
-                error = float(np.mean(labels != y))
-                seconds = round(time.perf_counter() - start, 2)
-                measured = y.size, n_by_hand, n_test, loop.n_attempts, error, seconds
-                results[key] = Result(*key, *measured)
-                print(*key, *measured, flush=True)
-            write_results(RESULTS, results.values(), Result)
+    """Run what is missing, all of a pool together."""
+    keys = [
+        Key(data, model, error, repeat, method)
+        for repeat in range(n_repeats)
+        for data in (*TABLES, *VOTES)
+        for method in METHODS
+        for error in ERRORS
+    ]
+    run_missing(keys, _cost_runs, RESULTS, Result, together=lambda key: (key.data, key.repeat))
+
+
+def _cost_runs(keys: Sequence[Key]) -> list[Result]:
+    data, model, _, repeat, _ = keys[0]
+    X, y = draw_pool(data, repeat)
+    fits, learner, results = Fits(), _model(data, model, repeat), []
+    for key in keys:
+        start = time.perf_counter()
+        loop, labels = run_loop(X, y, learner, key.max_error, repeat, key.method, fits)
+        counts = y.size, loop.status().n_labeled, loop.status().n_test, loop.n_attempts
+        error, seconds = float(np.mean(labels != y)), round(time.perf_counter() - start, 2)
+        results.append(Result(*key, *counts, error, seconds))
+    return results
 
 
 def _model(data: str, model: str, seed: int) -> Any:
@@ -202,18 +205,12 @@ def _model(data: str, model: str, seed: int) -> Any:
 
 def validity(n_runs: int) -> None:
     """Run what is missing of generated pools."""
-    results = {result.key: result for result in read_results(VALIDITY, ValidityRun)}
-    for run in range(n_runs):
-        for method in VALIDITY_METHODS:
-            if (method, run) not in results:
-                result = _validity_run(run, method)
-                results[result.key] = result
-        if run % 10 == 9:
-            write_results(VALIDITY, results.values(), ValidityRun)
-    write_results(VALIDITY, results.values(), ValidityRun)
+    keys = [(method, run) for run in range(n_runs) for method in VALIDITY_METHODS]
+    run_missing(keys, _validity_run, VALIDITY, ValidityRun)
 
 
-def _validity_run(run: int, method: str) -> ValidityRun:
+def _validity_run(keys: Sequence[tuple[str, int]]) -> list[ValidityRun]:
+    ((method, run),) = keys
     rng = np.random.default_rng([run, 3])
     y, max_error = rng.integers(0, 2, 600), ERRORS[1 + run % 2]
     X = rng.normal(size=(600, 4)) * rng.uniform(0.9, 1.5) + y[:, None]
@@ -224,7 +221,7 @@ def _validity_run(run: int, method: str) -> ValidityRun:
         given = y if method == "loop" else noisy
         loop, labels = run_loop(X, given, GaussianNB(), max_error, run, "rounds", Fits())
         n_by_hand = loop.status().n_labeled
-    return ValidityRun(run, method, max_error, float(np.mean(labels != y)), n_by_hand)
+    return [ValidityRun(run, method, max_error, float(np.mean(labels != y)), n_by_hand)]
 
 
 def _by_validation_set(

@@ -4,8 +4,7 @@
 
 Rows of the picture are the paper's numbers of labels; columns are the base forest and
 `PaperHedgeClipper` with the paper's three weights of the unlabeled rows. Rows drawn are the
-unlabeled ones, as in the paper. Writes docs/figures/margins.png, and prints a
-table.
+unlabeled ones, as in the paper. Writes docs/figures/margins.png.
 """
 
 from __future__ import annotations
@@ -22,9 +21,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.data.sources import fetch
 from benchmarks.pages import FIGURES, save_figure
-from benchmarks.timing import print_rows
 from hedgeclipper.paper import ContradictoryCorrelationsWarning, MarginDisplay, PaperHedgeClipper
-from hedgeclipper.paper.classifier import separation
 
 N_LABELED = (1_000, 10_000, 100_000)
 ALPHAS = (1.0, 0.3, 3.0)
@@ -32,7 +29,6 @@ FOREST = "base forest"
 SEED, BINS = 0, 60
 # proportion of rows within the drawn range
 DRAWN = 0.99
-HEADING = ("labels", "panel", "AUC", "accuracy", "clipped", "99% of rows within", "separation")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +74,7 @@ def draw_figure(panels: list[Panel], labels: np.ndarray) -> Figure:
         )
         ax.get_legend().remove()
         tidy(ax, reach, 1.05 * drawn.densities.max())
-        ax.set_title(f"AUC {auc(panel, labels):.3f}", fontsize=9)
+        ax.set_title(f"AUC {roc_auc_score(labels, panel.awake):.3f}", fontsize=9)
     for ax, column in zip(grid[0], columns, strict=True):
         ax.set_title(f"{column}\n{ax.get_title()}", fontsize=10)
     for ax, n_labeled in zip(grid[:, 0], N_LABELED, strict=True):
@@ -105,30 +101,6 @@ def round_number_below(value: float) -> float:
     return float(max(digit * power for digit in (1, 2, 5) if digit * power <= value))
 
 
-def auc(panel: Panel, labels: np.ndarray) -> float:
-    return float(roc_auc_score(labels, panel.awake))
-
-
-def table_rows(panels: list[Panel], labels: np.ndarray) -> list[tuple[str, ...]]:
-    """Return a heading and a row of figures for each panel."""
-    positive = labels == labels.max()
-    rows = [HEADING]
-    for panel in panels:
-        reach = np.quantile(np.abs(panel.awake), DRAWN)
-        rows.append(
-            (
-                f"{panel.n_labeled:,}",
-                panel.column,
-                f"{auc(panel, labels):.3f}",
-                f"{np.mean((panel.awake > 0) == positive):.3f}",
-                f"{np.mean(np.abs(panel.awake) >= 1.0):.1%}",
-                f"{float(f'{reach:.3g}'):,g}",
-                f"{separation(panel.awake, positive):.2f}",
-            )
-        )
-    return rows
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n-unlabeled", type=int, default=50_000)
@@ -144,8 +116,6 @@ def main() -> None:
         labeled, unlabeled = draw_rows(data.target.size, n_labeled, arguments.n_unlabeled)
         panels += fit_panels(data.data, data.target, labeled, unlabeled)
     labels = data.target[unlabeled]
-    rows = table_rows(panels, labels)
-    print_rows(rows)
     save_figure(draw_figure(panels, labels), FIGURES / "margins.png")
 
 

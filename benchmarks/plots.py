@@ -64,7 +64,7 @@ def dots(ax, figures: PairedFigures, columns: list[str], value, styles=STYLES) -
 def draw_gains(figures: PairedFigures, titles: dict[str, str]) -> Figure:
     """Return the differences in AUC from other methods: a dot for each setting, and medians."""
     gains = {
-        titles[name].replace("`", ""): [*difference(figures, OURS, name).means.values()]
+        titles[name].replace("`", ""): [*difference(figures, name).means.values()]
         for name in titles
         if name != OURS
     }

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent / "results"
 PACKAGES = ("hedgeclipper", "scikit-learn", "lightgbm", "numpy", "scipy", "numba")
@@ -31,14 +31,17 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a results file; its first fields are a key."""
+    """The first fields of a line of a results file: what was run."""
 
-    key_type: ClassVar[Any] = Key
+    data: str
+    n_labels: int
+    draw: int
+    method: str
 
     @property
-    def key(self) -> Any:
+    def key(self) -> Key:
         """Return what was run."""
-        return self.key_type(*(getattr(self, name) for name in self.key_type._fields))
+        return Key(self.data, self.n_labels, self.draw, self.method)
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,6 @@ class Result(Line):
     results that are older than it.
     """
 
-    data: str
-    n_labels: int
-    draw: int
-    method: str
     auc: float
     auc_hard: float
     log_loss: float

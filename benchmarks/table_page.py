@@ -88,7 +88,7 @@ def ablation_sections(folder: Path = FOLDER) -> dict[str, str]:
     for name, title in {"paper": "the paper's", "other": "other", "rare": "rare classes"}.items():
         figures = read_figures(name, folder)
         if figures.rows:
-            head, *lines = gains_rows(figures, OURS, PARTS)
+            head, *lines = gains_rows(figures, PARTS)
             rows = rows or [["data, settings", *head]]
             rows += [[f"{title}, {len(figures.rows)}", *line] for line in lines]
     return {"parts": markdown_table(rows) if rows else NOT_RUN}
@@ -98,7 +98,7 @@ def readme_sections(folder: Path = FOLDER) -> dict[str, str]:
     """Return the README's table, one line for each of some methods, and where others are ahead."""
 
     def table(figures: Figures) -> str:
-        table = summary_table(figures, "auc", list(IN_README), IN_README, OURS)
+        table = summary_table(figures, "auc", IN_README)
         return f"{table}\n\n{describe_behind(folder)} {describe_rivals(folder)}"
 
     return _made(read_figures("paper", folder), {"table": table})
@@ -146,7 +146,7 @@ def describe_run(figures: Figures) -> str:
 def gains_over(figures: dict[str, Figures]) -> str:
     """Return a table of HedgeClipper's differences in AUC from other methods."""
     names = [name for name in METHODS if name not in LEFT_OUT]
-    return differences_table(figures, OURS, {name: METHODS[name].title for name in names})
+    return differences_table(figures, {name: METHODS[name].title for name in names})
 
 
 def rare_classes(results: Sequence[Any]) -> str:

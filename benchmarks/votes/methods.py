@@ -134,10 +134,6 @@ class VoteResult(Line):
     the method's own form of the votes, ``peak_mb`` the peak of anonymous memory.
     """
 
-    data: str
-    n_labels: int
-    draw: int
-    method: str
     accuracy: float
     log_loss: float
     n_rows: int

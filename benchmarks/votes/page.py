@@ -48,10 +48,10 @@ def sections(folder: Path = FOLDER) -> dict[str, str]:
     figures = read_figures(folder)
     found = dict.fromkeys(("run", "accuracy"), NOT_RUN)
     if figures.rows:
-        shown = figures.methods(without=[BF])
+        shown = {name: figures.titles[name] for name in figures.methods(without=[BF])}
         found = {
             "run": describe_run(figures),
-            "accuracy": summary_table(figures, "accuracy", shown, {}, OURS),
+            "accuracy": summary_table(figures, "accuracy", shown),
         }
     for name, path, kind, table in (
         ("crowds", PANELS["crowds"].results, PanelResult, describe_crowds),

@@ -206,10 +206,6 @@ class PanelResult(Line):
     The log loss is NaN in results that are older than it.
     """
 
-    data: str
-    n_labels: int
-    draw: int
-    method: str
     accuracy: float
     log_loss: float
     date: str

@@ -29,10 +29,6 @@ LEVEL, N_DRAWS = 0.95, 200
 class RateResult(Line):
     """The interval of the last class, and its true rate; ``method`` is its kind."""
 
-    data: str
-    n_labels: int
-    draw: int
-    method: str
     rate: float
     estimate: float
     lower: float

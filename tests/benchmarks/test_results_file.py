@@ -17,10 +17,6 @@ KEYS = [Key("a", 10, draw, method) for draw in range(2) for method in ("x", "y")
 
 @dataclass(frozen=True)
 class Counted(Line):
-    data: str
-    n_labels: int
-    draw: int
-    method: str
     value: int = 0
 
 

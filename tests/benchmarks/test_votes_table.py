@@ -133,7 +133,7 @@ def test_fewer_draws_are_compared_on_those_that_both_have():
     ours = [0.8, 0.82, 0.3]
     figures = VoteFigures(made_up(accuracy={"glad": glad, OURS: ours, "mace": [0.1] * 3}))
     assert figures.mean(ROW, "glad", "accuracy") == pytest.approx(0.705)
-    table = summary_table(figures, "accuracy", [OURS, "glad"], {}, OURS)
+    table = summary_table(figures, "accuracy", {OURS: "ours", "glad": "GLAD"})
     assert "| GLAD | 0.705 | +0.105 |" in table
 
 
