@@ -14,10 +14,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from benchmarks.csv_files import FILES, MOST_UNLABELED
+from benchmarks.data.frames import CSV_FILES, FRAMES, read_frame
 from benchmarks.data.sources import fetch
 
 LEAST_PER_CLASS = 2
+MOST_OF_FRAME = 5_000  # unlabeled rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class Draw:
     Parameters
     ----------
     X : ndarray or DataFrame of shape (n_labels, n_features)
-        Labeled rows; those of a CSV file are a frame.
+        Labeled rows; those of some files are a frame.
     y : ndarray of shape (n_labels,)
         Their labels, numbers from 0.
     X_unlabeled : ndarray or DataFrame of shape (n_unlabeled, n_features)
@@ -79,15 +80,15 @@ def whole(name: str) -> Any:
 
 
 def make_draw(name: str, n_labels: int, seed: int, *, max_unlabeled: int | None = None) -> Draw:
-    """Return a random draw of a data set or CSV file; "adult 5 %" has 5% positives.
+    """Return a random draw of a data set or frame; "adult 5 %" has 5% positives.
 
     Labels are drawn from the training rows until each class has two. Scored are the test rows
     where the file has a split, and the unused training rows otherwise. The other unlabeled rows
     are the unused training rows and the extra ones. Where all are more than
     ``max_unlabeled``, as many are drawn, up to half of them from the rows that are not scored.
     """
-    if name in FILES:
-        return _file_draw(name, n_labels, seed)
+    if name in FRAMES:
+        return _frame_draw(name, n_labels, seed, max_unlabeled)
     if name.endswith("%"):
         data, percent, _ = name.split()
         return _rare_draw(data, int(percent), n_labels, seed, max_unlabeled)
@@ -136,13 +137,22 @@ def _rare_draw(data: str, percent: int, n_labels: int, seed: int, n_unlabeled: i
     )
 
 
-def _file_draw(name: str, n_labels: int, seed: int) -> Draw:
-    """Return a draw of a CSV file; unlabeled rows, at most 5,000, are scored."""
-    frame, y = FILES[name]()
-    order = np.random.default_rng(seed).permutation(len(y))
-    drawn, rest = order[:n_labels], order[n_labels:][:MOST_UNLABELED]
-    classes, codes = np.unique(y[drawn], return_inverse=True)
-    rest = rest[np.isin(y[rest], classes)]  # a class without a label cannot be predicted
+def _frame_draw(name: str, n_labels: int, seed: int, max_unlabeled: int | None) -> Draw:
+    """Return a draw of a frame in which two classes at least have two labels each.
+
+    Rows of classes without a label are not scored: nothing can predict them.
+    """
+    frame, y = read_frame(name)
+    n_unlabeled = min(max_unlabeled or MOST_OF_FRAME, MOST_OF_FRAME)
+    # of mixed columns other draws than those that chose how they are treated
+    rng = np.random.default_rng(seed if name in CSV_FILES else [1_000 + seed, n_labels])
+    while True:
+        order = rng.permutation(len(y))
+        drawn, rest = order[:n_labels], order[n_labels:][:n_unlabeled]
+        classes, codes = np.unique(y[drawn], return_inverse=True)
+        if np.sum(np.bincount(codes) >= LEAST_PER_CLASS) >= 2:
+            break
+    rest = rest[np.isin(y[rest], classes)]
     X, X_unlabeled = (frame.iloc[rows].reset_index(drop=True) for rows in (drawn, rest))
     return Draw(X, codes, X_unlabeled, np.searchsorted(classes, y[rest]), seed, is_sparse=False)
 

