@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks import render_bounds
 from benchmarks.draws import whole
 from benchmarks.finishing import (
     BARGAIN,
@@ -29,8 +30,7 @@ from benchmarks.finishing import (
     QUESTIONS,
     by_bargain,
 )
-from benchmarks.render_bounds import write
-from benchmarks.results_file import FOLDER, read_options, run_missing, today, versions
+from benchmarks.results_file import FOLDER, read_options, read_results, run_missing, today, versions
 from benchmarks.votes.data import SETS, vote_set
 from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
@@ -184,6 +184,11 @@ def measure(name: str, n_labels: int, kind: str, n_draws: int | None = None) -> 
     ]  # fmt: skip
 
 
+def pages() -> dict[str, dict[str, str]]:
+    """Return the sections by page."""
+    return render_bounds.pages(read_results(RESULTS, Outcome))
+
+
 def main() -> None:
     """Run what is missing, and write the page."""
     options = read_options(__doc__)
@@ -199,7 +204,7 @@ def main() -> None:
         n_jobs=options.jobs, again=options.again,
     )  # fmt: skip
     if options.results is None:
-        write(results)
+        render_bounds.write(results)
 
 
 if __name__ == "__main__":

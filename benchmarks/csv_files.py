@@ -12,11 +12,11 @@ import pandas as pd
 from scipy.stats import t as student
 
 from benchmarks.data.frames import CSV_FILES
-from benchmarks.pages import DOCS, NOT_RUN, markdown_table, write_sections
+from benchmarks.pages import NOT_RUN, markdown_table, write_pages
 from benchmarks.results_file import Result, read_results
 from benchmarks.run_table import COMPARISONS
 
-RESULTS, PAGE = COMPARISONS["csv"].results, DOCS / "benchmarks.md"
+RESULTS = COMPARISONS["csv"].results
 OURS = "hedgeclipper"
 TITLES = {name: method.title for name, method in COMPARISONS["csv"].methods.items()}
 
@@ -50,5 +50,10 @@ def findings(results: Sequence[Result]) -> str:
     )
 
 
+def pages() -> dict[str, dict[str, str]]:
+    """Return the section by page."""
+    return {"docs/benchmarks.md": {"csv files": findings(read_results(RESULTS))}}
+
+
 if __name__ == "__main__":
-    write_sections(PAGE, {"csv files": findings(read_results(RESULTS))})
+    write_pages(pages())

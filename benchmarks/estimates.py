@@ -29,7 +29,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.bounds_table import draw
 from benchmarks.draws import whole
-from benchmarks.pages import DOCS, NOT_RUN, markdown_table, write_sections
+from benchmarks.pages import NOT_RUN, markdown_table, write_pages
 from benchmarks.results_file import FOLDER, Key, Line, read_options, read_results, run_missing
 from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 
@@ -188,6 +188,15 @@ def shift_section(results: list[Shift]) -> str:
     return markdown_table(lines)
 
 
+def pages() -> dict[str, dict[str, str]]:
+    """Return the sections by page."""
+    parts = {
+        "bias": bias_section(read_results(RESULTS, Estimate)),
+        "shift": shift_section(read_results(SHIFTS, Shift)),
+    }
+    return {"docs/benchmarks.md": parts}
+
+
 def main() -> None:
     options = read_options(__doc__, names=("bias", "shift", "page"))
     plans = {
@@ -199,11 +208,7 @@ def main() -> None:
         keys = [key for key in plan if options.draws is None or key.draw < options.draws]
         work, path = (lambda own: measure(*own)), options.results or path
         run_missing(keys, work, path, kind, n_jobs=options.jobs, again=options.again)
-    parts = {
-        "bias": bias_section(read_results(RESULTS, Estimate)),
-        "shift": shift_section(read_results(SHIFTS, Shift)),
-    }
-    write_sections(DOCS / "benchmarks.md", parts)
+    write_pages(pages())
 
 
 if __name__ == "__main__":

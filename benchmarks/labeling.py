@@ -30,14 +30,13 @@ from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 
 from benchmarks.data.sources import data_folder, fetch
-from benchmarks.pages import DOCS, NOT_RUN, bullets, markdown_table, write_sections
+from benchmarks.pages import NOT_RUN, bullets, markdown_table, write_pages
 from benchmarks.results_file import FOLDER, read_results, run_missing
 from hedgeclipper import HedgeClipperClassifier, LabelingLoop, VoteAggregator
 from hedgeclipper.labeling import loop as loop_module
 from hedgeclipper.labeling.fitting import FitJob, FitResult
 from hedgeclipper.votes.matrix import Votes
 
-PAGE = DOCS / "label.md"
 RESULTS, VALIDITY = FOLDER / "labeling.csv", FOLDER / "labeling_validity.csv"
 # files, some with as many percent of the rarer class
 TABLES = ("mushroom_sas", "mushroom_sas 5 %", "agnostic_ada", "adult", "a1a", "weather", "covtype")
@@ -242,9 +241,10 @@ def _by_validation_set(
     return labels, y.size - kept.size
 
 
-def sections() -> dict[str, str]:
-    """Return the sections of docs/label.md."""
-    return {"labeling cost": _cost_section(), "labeling validity": _validity_section()}
+def pages() -> dict[str, dict[str, str]]:
+    """Return the sections by page."""
+    parts = {"labeling cost": _cost_section(), "labeling validity": _validity_section()}
+    return {"docs/label.md": parts}
 
 
 def _cost_section() -> str:
@@ -311,4 +311,4 @@ if __name__ == "__main__":
         cost(int(rest[0]) if rest else 5, rest[1] if len(rest) > 1 else "trees")
     elif what == "validity":
         validity(int(rest[0]) if rest else 1000)
-    write_sections(PAGE, sections())
+    write_pages(pages())

@@ -22,10 +22,10 @@ import pandas as pd
 from benchmarks import run_table
 from benchmarks.data.frames import MIXED_FILES
 from benchmarks.methods import MIXED as METHODS
-from benchmarks.pages import DOCS, NOT_RUN, markdown_table, write_sections
+from benchmarks.pages import NOT_RUN, markdown_table, write_pages
 from benchmarks.results_file import Result, read_results
 
-RESULTS, PAGE = run_table.COMPARISONS["mixed"].results, DOCS / "benchmarks.md"
+RESULTS = run_table.COMPARISONS["mixed"].results
 OURS, FORESTS = "hedgeclipper", ("forest", "forest-leaves-of-3")
 
 
@@ -78,6 +78,11 @@ def findings(results: Sequence[Result]) -> str:
     )
 
 
+def pages() -> dict[str, dict[str, str]]:
+    """Return the section by page."""
+    return {"docs/benchmarks.md": {"mixed files": findings(read_results(RESULTS))}}
+
+
 if __name__ == "__main__":
     run_table.main(["mixed", *sys.argv[1:]])
-    write_sections(PAGE, {"mixed files": findings(read_results(RESULTS))})
+    write_pages(pages())

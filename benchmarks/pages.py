@@ -71,6 +71,12 @@ def write_sections(path: Path, parts: Mapping[str, str]) -> None:
     write_page(path, page)
 
 
+def write_pages(pages: Mapping[str, Mapping[str, str]], root: Path = ROOT) -> None:
+    """Rewrite pages by their paths below the root, as `write_sections` does."""
+    for path, parts in pages.items():
+        write_sections(root / path, parts)
+
+
 def listed(parts: list[str]) -> str:
     """Return parts as in a sentence: a, b and c."""
     return "".join(parts) if len(parts) < 2 else ", ".join(parts[:-1]) + " and " + parts[-1]

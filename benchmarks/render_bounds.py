@@ -15,18 +15,14 @@ from matplotlib.ticker import NullLocator
 from benchmarks.figures import when, with_what
 from benchmarks.finishing import BARGAIN, LEVEL, MAX_ERRORS, PROCEDURES
 from benchmarks.pages import (
-    DOCS,
     FIGURES,
     NOT_RUN,
-    ROOT,
     listed,
     markdown_table,
     save_figure,
-    write_sections,
+    write_pages,
 )  # fmt: skip
 
-PAGE, FIGURE, PROMISE = DOCS / "benchmarks.md", FIGURES / "bounds.png", FIGURES / "promise.png"
-README = ROOT / "README.md"
 MODELS = ("trees", "default", "votes")
 SHOWN = ((200, 0.05), (1000, 0.05), (1000, 0.01))
 MAIN_ERROR = 0.05  # of the README's picture
@@ -215,18 +211,17 @@ def sections(results: Sequence[Any]) -> dict[str, str]:
     }
 
 
-def readme_sections(results: Sequence[Any]) -> dict[str, str]:
-    """Return the sentences below the README's picture."""
-    return {"promise": describe_promise(results) if results else NOT_RUN}
+def pages(results: Sequence[Any]) -> dict[str, dict[str, str]]:
+    """Return the sections by page; on two are the sentences below the README's picture."""
+    promise = {"promise": describe_promise(results) if results else NOT_RUN}
+    return {"docs/benchmarks.md": sections(results), "README.md": promise, "docs/index.md": promise}
 
 
 def write(results: Sequence[Any]) -> None:
-    """Write the sections of README and page, and the pictures."""
-    write_sections(PAGE, sections(results))
-    write_sections(README, readme_sections(results))
-    write_sections(DOCS / "index.md", readme_sections(results))
-    save_figure(draw(results), FIGURE)
-    save_figure(draw_promise(results), PROMISE)
+    """Write the sections of the pages, and the pictures."""
+    write_pages(pages(results))
+    save_figure(draw(results), FIGURES / "bounds.png")
+    save_figure(draw_promise(results), FIGURES / "promise.png")
 
 
 if __name__ == "__main__":

@@ -27,13 +27,12 @@ from benchmarks.figures import (
 from benchmarks.methods import METHODS
 from benchmarks.methods.supervised import EQUAL_FOREST, N_TREES
 from benchmarks.pages import (
-    DOCS,
     NOT_RUN,
     ROOT,
     listed,
     markdown_table,
     save_figure,
-    write_sections,
+    write_pages,
 )
 from benchmarks.paper_table import COLUMNS_A, ONLY_IN_A, Figures, describe_protocol
 from benchmarks.plots import draw_gains, draw_table
@@ -169,16 +168,23 @@ def rare_classes(results: Sequence[Any]) -> str:
     return markdown_table(rows)
 
 
-def render(folder: Path = FOLDER, docs: Path = DOCS, readme: Path = ROOT / "README.md") -> None:
-    """Write the pictures, and the sections of the pages and of the README."""
+def pages(folder: Path = FOLDER) -> dict[str, dict[str, str]]:
+    """Return the sections by page."""
+    return {
+        "docs/benchmarks.md": page_sections(folder),
+        "docs/paper.md": protocol_sections(folder),
+        "docs/ablations.md": ablation_sections(folder),
+        "README.md": readme_sections(folder),
+    }
+
+
+def render(folder: Path = FOLDER, root: Path = ROOT) -> None:
+    """Write the pictures, and the sections of the pages."""
     figures = read_figures("paper", folder)
     if figures.rows:
-        save_figure(draw_table(figures), docs / "figures" / "table.png")
-        save_figure(draw_gains(figures, IN_README), docs / "figures" / "gains.png")
-    write_sections(docs / "benchmarks.md", page_sections(folder))
-    write_sections(docs / "paper.md", protocol_sections(folder))
-    write_sections(docs / "ablations.md", ablation_sections(folder))
-    write_sections(readme, readme_sections(folder))
+        save_figure(draw_table(figures), root / "docs/figures/table.png")
+        save_figure(draw_gains(figures, IN_README), root / "docs/figures/gains.png")
+    write_pages(pages(folder), root)
 
 
 if __name__ == "__main__":

@@ -14,12 +14,12 @@ from matplotlib.figure import Figure
 
 from benchmarks.figures import OURS, when, with_what
 from benchmarks.pages import (
-    DOCS,
+    FIGURES,
     NOT_RUN,
     listed,
     markdown_table,
     save_figure,
-    write_sections,
+    write_pages,
 )
 from benchmarks.results_file import Result, read_results
 from benchmarks.run_table import BUSY, COMPARISONS, KINDS, METHODS
@@ -164,13 +164,12 @@ def _dots(ax, gains: pd.Series, place: int, limit: float) -> None:
     ax.plot([middle, middle], [place - 0.34, place + 0.34], color="black", linewidth=2.5, zorder=3)
 
 
-def render(folder: Path = RESULTS.parent, docs: Path = DOCS) -> None:
-    """Write the picture and the section; `table_page` writes the README's sentence."""
-    results = read(folder)
-    if others(results):
-        save_figure(draw_differences(results), docs / "figures" / PICTURE)
-    write_sections(docs / "benchmarks.md", {"rivals": findings(results)})
+def pages() -> dict[str, dict[str, str]]:
+    """Return the section by page; `table_page` writes the README's sentence."""
+    return {"docs/benchmarks.md": {"rivals": findings(read())}}
 
 
 if __name__ == "__main__":
-    render()
+    if others(read()):
+        save_figure(draw_differences(read()), FIGURES / PICTURE)
+    write_pages(pages())

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from benchmarks.figures import OURS, PairedFigures, summary_table, when, with_what
-from benchmarks.pages import DOCS, NOT_RUN, ROOT, listed, markdown_table, write_sections
+from benchmarks.pages import NOT_RUN, listed, markdown_table, write_pages
 from benchmarks.results_file import FOLDER, read_results
 from benchmarks.votes.data import BUDGETS, JUDGES, JUDGES_BUDGETS, SETS
 from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS, VoteResult
@@ -146,12 +146,11 @@ def speed_table(results: Sequence[VoteResult]) -> str:
     return markdown_table(rows)
 
 
-def render(folder: Path = FOLDER, docs: Path = DOCS, readme: Path = ROOT / "README.md") -> None:
-    """Write the sections of the page, of the judges, and of the README."""
-    write_sections(docs / "benchmarks.md", sections(folder))
-    for page in (docs / "votes.md", readme):
-        write_sections(page, readme_sections(folder))
+def pages(folder: Path = FOLDER) -> dict[str, dict[str, str]]:
+    """Return the sections by page."""
+    judges = readme_sections(folder)
+    return {"docs/benchmarks.md": sections(folder), "docs/votes.md": judges, "README.md": judges}
 
 
 if __name__ == "__main__":
-    render()
+    write_pages(pages())

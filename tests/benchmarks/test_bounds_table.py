@@ -1,11 +1,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.bounds_table import RESULTS, Outcome, is_broken, split_again
+from benchmarks.bounds_table import is_broken, split_again
 from benchmarks.finishing import MAX_ERRORS, PROCEDURES, before, bet_is_won, pac_labels
-from benchmarks.pages import DOCS, with_section
-from benchmarks.render_bounds import PAGE, README, readme_sections, sections
-from benchmarks.results_file import read_results
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 
 
@@ -23,17 +20,6 @@ def pool():
     uncertainties = 0.5 * rng.beta(0.4, 1.5, 3500)
     wrong = rng.random(3500) < uncertainties
     return make_rule(wrong[:500], uncertainties[:500], uncertainties[500:]), wrong[500:]
-
-
-@pytest.mark.parametrize(
-    ("path", "parts"),
-    [(PAGE, sections), (README, readme_sections), (DOCS / "index.md", readme_sections)],
-    ids=["benchmarks", "README", "index"],
-)
-def test_the_committed_page_is_what_the_committed_results_say(path, parts):
-    page = path.read_text(encoding="utf-8")
-    for name, text in parts(read_results(RESULTS, Outcome)).items():
-        assert with_section(page, name, text) == page
 
 
 def test_promises_are_kept_as_often_as_they_say_but_by_a_tuned_threshold(pool):

@@ -1,13 +1,12 @@
 """The table of votes: its plan, what it measures, its results files, its page."""
 
-import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from benchmarks.figures import OURS, summary_table
-from benchmarks.pages import DOCS, NOT_RUN, ROOT, with_section
+from benchmarks.pages import NOT_RUN
 from benchmarks.results_file import Key, read_results, write_results
 from benchmarks.votes import page, run_votes
 from benchmarks.votes.data import JUDGES, SETS, VoteDraw, why_absent
@@ -149,33 +148,16 @@ def test_ratios_are_of_medians_with_conversion():
     assert "| Snorkel LabelModel | 14.50 | 0.50 | 7.50 | 30 | 3.33 |" in table
 
 
-def test_rendering_votes_writes_pages(tmp_path):
-    docs, readme = tmp_path / "docs", tmp_path / "README.md"
-    docs.mkdir()
-    for name in ("benchmarks.md", "votes.md"):
-        shutil.copy(DOCS / name, docs)
-    shutil.copy(ROOT / "README.md", readme)
+def test_sections_of_votes(tmp_path):
     rows = [ROW, ("bf_yelp", 100), ("crowd_sp", 20)]
     results = made_up(rows, accuracy={OURS: [0.9, 0.91, 0.92]})
     results += made_up([(JUDGES, 10)], accuracy={"ridge": [0.7, 0.71, 0.72]})
     write_results(tmp_path / VOTES.name, results, VoteResult)
-    page.render(tmp_path, docs, readme)
-    text = (docs / "benchmarks.md").read_text(encoding="utf-8")
-    assert "| HedgeClipper | 0.910 |  | 3 |" in text
-    for path in (docs / "votes.md", readme):
-        assert "| Ridge logistic regression | 0.710 |" in path.read_text(encoding="utf-8")
-    assert page.sections(tmp_path)["votes-speed"] == NOT_RUN
-
-
-def test_committed_pages_are_what_the_committed_votes_say():
-    for path, parts in (
-        (DOCS / "benchmarks.md", page.sections()),
-        (DOCS / "votes.md", page.readme_sections()),
-        (ROOT / "README.md", page.readme_sections()),
-    ):
-        text = path.read_text(encoding="utf-8")
-        for name, part in parts.items():
-            assert with_section(text, name, part) == text, f"run benchmarks.votes.page: {name}"
+    found = page.pages(tmp_path)
+    assert "| HedgeClipper | 0.910 |  | 3 |" in found["docs/benchmarks.md"]["votes-accuracy"]
+    assert found["docs/benchmarks.md"]["votes-speed"] == NOT_RUN
+    for name in ("docs/votes.md", "README.md"):
+        assert "| Ridge logistic regression | 0.710 |" in found[name]["judges"]
 
 
 @needs_data

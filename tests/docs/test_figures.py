@@ -5,9 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import experiments
-from benchmarks.pages import DOCS, with_section
-
 PATH = Path(__file__).parents[2] / "tools" / "figures.py"
 spec = importlib.util.spec_from_file_location("figures", PATH)
 figures = importlib.util.module_from_spec(spec)
@@ -41,9 +38,3 @@ def test_a_page_is_no_source(monkeypatch):
     monkeypatch.setitem(figures.SETTINGS, "12,345", "docs/index.md")
     with pytest.raises(ValueError, match="A page is no source"):
         figures.check_declarations()
-
-
-def test_the_committed_page_has_the_experiments_of_the_file():
-    page = (DOCS / "ablations.md").read_text(encoding="utf-8")
-    for name, text in experiments.sections().items():
-        assert with_section(page, name, text) == page
