@@ -10,7 +10,6 @@ alike, they may be split again: other rows of both together test, and the truth 
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import render_bounds
-from benchmarks.draws import whole
+from benchmarks.draws import Draw, to_dense, whole
 from benchmarks.finishing import (
     BARGAIN,
     ENVIRONMENT,
@@ -32,6 +31,7 @@ from benchmarks.finishing import (
 )
 from benchmarks.results_file import FOLDER, read_options, read_results, run_missing, today, versions
 from benchmarks.votes.data import SETS, vote_set
+from benchmarks.votes.ours import fit_quietly
 from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.bounds.whole_file import error_limit
@@ -93,18 +93,11 @@ class Outcome:
         return Key(self.data, self.n_labels, self.model, self.among, self.procedure)
 
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """Labeled and unlabeled rows or votes, and the labels of both."""
+def draw(name: str, n_labels: int, seed: int) -> Draw | None:
+    """Return a draw of which all unlabeled rows are scored.
 
-    X: Any
-    y: np.ndarray
-    X_unlabeled: Any
-    y_unlabeled: np.ndarray
-
-
-def draw(name: str, n_labels: int, seed: int) -> Drawn | None:
-    """Return a draw, None if there are too few rows for as many unlabeled as labeled ones."""
+    It is None if there are too few rows for as many unlabeled as labeled ones.
+    """
     if name in SETS:
         data = vote_set(name)
         X, y = data.L[data.y >= 0], data.y[data.y >= 0]
@@ -115,17 +108,14 @@ def draw(name: str, n_labels: int, seed: int) -> Drawn | None:
         return None
     rows = np.random.default_rng([seed, n_labels]).permutation(y.size)
     labeled, rest = rows[:n_labels], rows[n_labels : n_labels + MAX_UNLABELED]
-    X = X.tocsr() if hasattr(X, "tocsr") else X
-    parts = [part.toarray() if hasattr(part, "toarray") else part for part in (X[labeled], X[rest])]
-    return Drawn(parts[0], y[labeled], parts[1], y[rest])
+    X, rest_of_X = to_dense(X[labeled]), to_dense(X[rest])
+    return Draw(X, y[labeled], rest_of_X, y[rest], seed, is_sparse=False)
 
 
-def fit_pool(model: Any, drawn: Drawn) -> tuple[TestedPredictions, np.ndarray]:
+def fit_pool(model: Any, drawn: Draw) -> tuple[TestedPredictions, np.ndarray]:
     """Return what held-out labels tell, and which predictions of unlabeled rows are wrong."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of shift and contradictions
-        model.fit(drawn.X, drawn.y, drawn.X_unlabeled)
-    return model.tested_predictions_, model.transduction_ != drawn.y_unlabeled
+    fit_quietly(model, drawn.X, drawn.y, drawn.X_unlabeled)
+    return model.tested_predictions_, model.transduction_ != drawn.y_scored
 
 
 def split_again(

@@ -17,7 +17,6 @@ random.
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,9 +27,10 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.bounds_table import draw
-from benchmarks.draws import whole
+from benchmarks.draws import to_dense, whole
 from benchmarks.pages import NOT_RUN, markdown_table, write_pages
 from benchmarks.results_file import FOLDER, Key, Line, read_options, read_results, run_missing
+from benchmarks.votes.ours import fit_quietly
 from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 
 RESULTS, SHIFTS = FOLDER / "estimates.csv", FOLDER / "shifts.csv"
@@ -68,18 +68,12 @@ class Shift(Line):
     is_guarantee: int
 
 
-def fit_quietly(model: Any, X: Any, y: np.ndarray, rest: Any) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return model.fit(X, y, rest)
-
-
 def estimate(key: Key) -> list[Estimate]:
     """Return what a fit without held-out labels says of its error, if it does, and the truth."""
     drawn = draw(key.data, key.n_labels, key.draw)
     if drawn is None or np.unique(drawn.y).size < 2:
         return []
-    rest, truth = drawn.X_unlabeled[:MAX_UNLABELED], drawn.y_unlabeled[:MAX_UNLABELED]
+    rest, truth = drawn.X_unlabeled[:MAX_UNLABELED], drawn.y_scored[:MAX_UNLABELED]
     model = fit_quietly(MODELS[key.method](random_state=key.draw), drawn.X, drawn.y, rest)
     found = model.certificate_
     if found.error is None:
@@ -95,8 +89,7 @@ def picked(name: str, kind: str, seed: int) -> tuple[Any, np.ndarray, np.ndarray
     if kind == "first rows":
         rows = np.append(np.arange(N_CHOSEN), rows[rows >= N_CHOSEN])
     rows = rows[:N_SHIFT_ROWS]
-    X, y = data.data[rows], data.target[rows]
-    X = X.toarray() if hasattr(X, "toarray") else X
+    X, y = to_dense(data.data[rows]), data.target[rows]
     if kind == "first rows":
         return X, y, np.arange(N_CHOSEN)
     if kind == "easiest rows":

@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
-from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 
 from benchmarks.data.sources import data_folder, fetch
+from benchmarks.draws import to_dense
 from benchmarks.pages import NOT_RUN, bullets, markdown_table, write_pages
 from benchmarks.results_file import FOLDER, read_results, run_missing
 from hedgeclipper import HedgeClipperClassifier, LabelingLoop, VoteAggregator
@@ -119,8 +119,8 @@ def draw_pool(data: str, repeat: int) -> tuple[Any, np.ndarray]:
         parts = chosen[y[chosen] == 1][:n_rare], chosen[y[chosen] == 0][: N_ROWS - n_rare]
         chosen = rng.permutation(np.concatenate(parts))
     chosen = chosen[:N_ROWS]
-    X = Votes.of(X[chosen]) if data in VOTES else X[chosen]
-    return X.toarray() if sparse.issparse(X) else X, y[chosen]
+    X = X[chosen]
+    return Votes.of(X) if data in VOTES else to_dense(X), y[chosen]
 
 
 class Fits:

@@ -5,12 +5,11 @@ seven nearest neighbors in scaled columns.
 """
 
 import numpy as np
-from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
-from benchmarks.draws import Draw, one_hot
+from benchmarks.draws import Draw, one_hot, to_dense
 from benchmarks.methods.method import Method, scaled
 
 
@@ -27,7 +26,7 @@ def self_training(draw: Draw, n_jobs: int) -> np.ndarray:
 
 
 def _dense(X) -> np.ndarray:
-    return (X.toarray() if sparse.issparse(X) else X).astype(np.float64)
+    return to_dense(X).astype(np.float64)
 
 
 def label_spreading(draw: Draw, n_jobs: int) -> np.ndarray:

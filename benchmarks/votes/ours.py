@@ -43,11 +43,11 @@ def prepare(L: Any) -> Any:
     return sparse.csr_array((L.data - 1, L.indices, L.indptr), shape=L.shape)
 
 
-def fit_quietly(model: VoteAggregator, L: Any, gold: np.ndarray) -> VoteAggregator:
+def fit_quietly(model: Any, *data: Any) -> Any:
     """Return the fitted model; what it warns of, another mix of rows, is part of comparisons."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(L, gold)
+        return model.fit(*data)
 
 
 def fit(L: Any, setting: Setting) -> Fitted:

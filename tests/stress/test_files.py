@@ -66,6 +66,14 @@ def run(words):
     return code, error.getvalue()
 
 
+def assert_ends_well(code, error):
+    """A command ends as documented, with one line of error or none."""
+    assert code in EXPECTED, (code, error)
+    lines = [line for line in error.splitlines() if line.startswith("error: ")]
+    assert len(lines) == (code != 0), error
+    assert "Traceback" not in error
+
+
 def commands(kind, name):
     """Return the commands that read a file of this kind."""
     if kind == "votes":
@@ -99,10 +107,7 @@ def test_mutated_files_through_the_command_line(folder):
             with tally.attempt(f"{number}: {' '.join(words)}"):
                 code, error = run([*words, "-q"])
                 made = set(os.listdir()) - before
-                assert code in EXPECTED, (code, error)
-                lines = [line for line in error.splitlines() if line.startswith("error: ")]
-                assert len(lines) == (code != 0), error
-                assert "Traceback" not in error
+                assert_ends_well(code, error)
                 outputs = {after for word, after in pairwise(words) if word in ("-o", "-m")}
                 assert made == (outputs if code == 0 else set())
             for name in set(os.listdir()) - before:
