@@ -3,13 +3,16 @@
 That function is imported only when its command is run, so that help has not to wait for it.
 """
 
+# defaults are the options themselves, which typer replaces by what the user has typed
+# ruff: noqa: RUF009
+
 from codecs import lookup
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import typer
 
@@ -82,73 +85,63 @@ def _check_encoding(name: str | None) -> str | None:
         ) from error
 
 
-def _option(metavar: str, text: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, metavar=metavar, help=text, **more)
+def _option(metavar: str, text: str, names: str = "", default: Any = None, **more: Any) -> Any:
+    return typer.Option(default, *names.split(), metavar=metavar, help=text, **more)
 
 
-def _proportion(metavar: str, text: str, *names: str) -> Any:
-    return _option(metavar, text, *names, callback=_check_proportion)
+def _argument(metavar: str, text: str) -> Any:
+    return typer.Argument(metavar=metavar, help=text)
 
 
-def _flag(text: str, *names: str) -> Any:
-    return _option("", text, *names, rich_help_panel="Messages and files")
+def _proportion(metavar: str, text: str, names: str = "", default: Any = None) -> Any:
+    return _option(metavar, text, names, default, callback=_check_proportion)
+
+
+def _flag(text: str, names: str) -> Any:
+    return _option("", text, names, False, rich_help_panel="Messages and files")
 
 
 def _reading(metavar: str, text: str, **more: Any) -> Any:
     return _option(metavar, text, rich_help_panel="Reading CSV", **more)
 
 
-Drop = Annotated[list[str] | None, _option("COLUMN", "Leave out a column; repeat for more.")]
-Labels = Annotated[
-    str | None,
-    _option(
-        "FILE",
-        "Labels of the rows, in a file of their own: what hedgeclipper sample has drawn from DATA, "
-        "with labels, or another one; see --key.",
-    ),
-]
-LabelKey = Annotated[
-    str | None,
-    _option("COLUMN", "With --labels: the column, in both files, by which they are matched."),
-]
-SavedModel = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit has saved.")]
-Unlabeled = Annotated[
-    list[str] | None, _option("FILES", "Files of unlabeled rows; repeat for more.")
-]
-UnlabeledValue = Annotated[
-    list[str] | None,
-    _option("VALUE", "Value of the target that means unlabeled; repeat for more."),
-]
-RowId = Annotated[
-    str | None,
-    _option("COLUMN", "Column that names the rows in predictions and reports.", "--id"),
-]
-Report = Annotated[Path | None, _option("PAGE.html", "Write a report to open in a browser.")]
-Seed = Annotated[int, _option("NUMBER", "Random seed.")]
-Confidence = Annotated[
-    float | None,
-    _proportion(
-        "LEVEL",
-        "Guarantee a bound on the error with this probability, such as 0.95: half of the labels, "
-        "or up to 62% of few labels, at most 2,000, are held out to test the predictions. Labeled "
-        "rows must be a random sample of all rows.",
-        "--confidence",
-    ),
-]
-MaxError = Annotated[
-    float | None,
-    _proportion(
-        "FRACTION",
-        "Mark the rows that a person must review so that at most this fraction of all labels is "
-        "wrong, such as 0.05. A guarantee only for a model fitted with --confidence.",
-    ),
-]
+_DROP = _option("COLUMN", "Leave out a column; repeat for more.")
+_LABELS = _option(
+    "FILE",
+    "Labels of the rows, in a file of their own: what hedgeclipper sample has drawn from DATA, "
+    "with labels, or another one; see --key.",
+)
+_LABEL_KEY = _option(
+    "COLUMN", "With --labels: the column, in both files, by which they are matched."
+)
+_SAVED_MODEL = _argument("MODEL", "A model that fit has saved.")
+_UNLABELED = _option("FILES", "Files of unlabeled rows; repeat for more.")
+_UNLABELED_VALUE = _option("VALUE", "Value of the target that means unlabeled; repeat for more.")
+_ROW_ID = _option("COLUMN", "Column that names the rows in predictions and reports.", "--id")
+_REPORT = _option("PAGE.html", "Write a report to open in a browser.")
+_SEED = _option("NUMBER", "Random seed.", default=0)
+_CONFIDENCE = _proportion(
+    "LEVEL",
+    "Guarantee a bound on the error with this probability, such as 0.95: half of the labels, "
+    "or up to 62% of few labels, at most 2,000, are held out to test the predictions. Labeled "
+    "rows must be a random sample of all rows.",
+    "--confidence",
+)
+_KEY = _option(
+    "COLUMN", "Column that names the rows in both files. Default: row, their numbers from 0."
+)
+_LEVEL = _proportion("LEVEL", "Probability that --max-error holds.", "--confidence", 0.95)
+_MAX_ERROR = _proportion(
+    "FRACTION",
+    "Mark the rows that a person must review so that at most this fraction of all labels is "
+    "wrong, such as 0.05. A guarantee only for a model fitted with --confidence.",
+)
 
 
 @app.callback(invoke_without_command=True)
 def _main(
     context: typer.Context,
-    version: Annotated[bool, _option("", "Show the version.", "--version")] = False,
+    version: bool = _option("", "Show the version.", "--version", False),
 ) -> None:
     if version:
         print(f"hedgeclipper {__version__}")
@@ -163,44 +156,39 @@ class Command:
     calls: ClassVar[str]
     is_interactive: ClassVar[bool] = False
     quiet = json = False
-    debug: Annotated[bool, _flag("Print the traceback of an error.", "--debug")] = False
+    debug: bool = _flag("Print the traceback of an error.", "--debug")
 
 
 @dataclass(kw_only=True)
 class Printing(Command):
     """Options of commands that print a result."""
 
-    quiet: Annotated[bool, _flag("Print nothing but errors.", "--quiet", "-q")] = False
-    json: Annotated[bool, _flag("Print the result as one JSON object.", "--json")] = False
+    quiet: bool = _flag("Print nothing but errors.", "--quiet -q")
+    json: bool = _flag("Print the result as one JSON object.", "--json")
 
 
 @dataclass(kw_only=True)
 class Writing:
     """Options of commands that write files."""
 
-    force: Annotated[bool, _flag("Replace files that exist.", "--force", "-f")] = False
+    force: bool = _flag("Replace files that exist.", "--force -f")
 
 
 @dataclass(kw_only=True)
 class Reading:
     """Options of commands that read CSV."""
 
-    sep: Annotated[
-        str | None,
-        _reading(
-            "SIGN",
-            "Sign between values, such as ';' or tab. Default: found in the first lines.",
-            callback=_check_separator,
-        ),
-    ] = None
-    decimal: Annotated[
-        Literal[".", ","] | None,
-        _reading(".|,", "Decimal point or comma. Default: found in the first lines."),
-    ] = None
-    encoding: Annotated[
-        str | None,
-        _reading("NAME", "Such as latin-1 or utf-16. Default: UTF-8.", callback=_check_encoding),
-    ] = None
+    sep: str | None = _reading(
+        "SIGN",
+        "Sign between values, such as ';' or tab. Default: found in the first lines.",
+        callback=_check_separator,
+    )
+    decimal: Literal[".", ","] | None = _reading(
+        ".|,", "Decimal point or comma. Default: found in the first lines."
+    )
+    encoding: str | None = _reading(
+        "NAME", "Such as latin-1 or utf-16. Default: UTF-8.", callback=_check_encoding
+    )
 
     @property
     def dialect(self) -> Any:
@@ -219,45 +207,32 @@ class Fit(Printing, Writing, Reading):
     """
 
     calls = "model_commands:fit"
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="Rows; those with a target are labeled.")
-    ]
-    model: Annotated[Path, _option("OUT.skops", "Where to save the model.", "--model", "-m")]
-    target: Annotated[
-        str | None,
-        _option(
-            "COLUMN",
-            "Column to predict. May be left out for --labels of hedgeclipper sample.",
-            "--target",
-            "-t",
-        ),
-    ] = None
-    unlabeled: Unlabeled = None
-    labels: Labels = None
-    key: LabelKey = None
-    unlabeled_value: UnlabeledValue = None
-    estimators: Annotated[
-        Literal["default", "trees"],
-        _option(
-            "default|trees",
-            "default: trees and other classifiers, the most accurate. trees: those alone, faster.",
-        ),
-    ] = "default"
-    balanced: Annotated[
-        bool, _option("", "Weigh errors on a class by its rarity.", "--balanced")
-    ] = False
-    report: Report = None
-    drop: Drop = None
-    keep: Annotated[
-        list[str] | None,
-        _option(
-            "COLUMN", "Use a column that seems to be an id or made of the target; repeat for more."
-        ),
-    ] = None
-    row_id: RowId = None
-    confidence_level: Confidence = None
-    seed: Seed = 0
-    jobs: Annotated[int, _option("NUMBER", "Threads; -1 is all cores.", callback=_check_jobs)] = -1
+    data: str = _argument("DATA", "Rows; those with a target are labeled.")
+    model: Path = _option("OUT.skops", "Where to save the model.", "--model -m", ...)
+    target: str | None = _option(
+        "COLUMN",
+        "Column to predict. May be left out for --labels of hedgeclipper sample.",
+        "--target -t",
+    )
+    unlabeled: list[str] | None = _UNLABELED
+    labels: str | None = _LABELS
+    key: str | None = _LABEL_KEY
+    unlabeled_value: list[str] | None = _UNLABELED_VALUE
+    estimators: Literal["default", "trees"] = _option(
+        "default|trees",
+        "default: trees and other classifiers, the most accurate. trees: those alone, faster.",
+        default="default",
+    )
+    balanced: bool = _option("", "Weigh errors on a class by its rarity.", "--balanced", False)
+    report: Path | None = _REPORT
+    drop: list[str] | None = _DROP
+    keep: list[str] | None = _option(
+        "COLUMN", "Use a column that seems to be an id or made of the target; repeat for more."
+    )
+    row_id: str | None = _ROW_ID
+    confidence_level: float | None = _CONFIDENCE
+    seed: int = _SEED
+    jobs: int = _option("NUMBER", "Threads; -1 is all cores.", callback=_check_jobs, default=-1)
 
 
 @app.command()
@@ -266,16 +241,12 @@ class Predict(Printing, Writing, Reading):
     """Write predictions and probabilities for the rows of files, in their order."""
 
     calls = "model_commands:predict"
-    model: SavedModel
-    files: Annotated[list[str], typer.Argument(metavar="FILES...", help="Rows to predict for.")]
-    to: Annotated[
-        Path, _option("OUT", "Where to write: a .parquet or .csv file.", "--output", "-o")
-    ]
-    max_error: MaxError = None
-    confidence_level: Annotated[
-        float, _proportion("LEVEL", "Probability that --max-error holds.", "--confidence")
-    ] = 0.95
-    row_id: RowId = None
+    model: Path = _SAVED_MODEL
+    files: list[str] = _argument("FILES...", "Rows to predict for.")
+    to: Path = _option("OUT", "Where to write: a .parquet or .csv file.", "--output -o", ...)
+    max_error: float | None = _MAX_ERROR
+    confidence_level: float = _LEVEL
+    row_id: str | None = _ROW_ID
 
 
 @app.command()
@@ -284,16 +255,15 @@ class Evaluate(Printing, Reading):
     """Measure a model on labeled rows that it has not seen: accuracy, AUC, errors by class."""
 
     calls = "model_commands:evaluate"
-    model: SavedModel
-    files: Annotated[list[str], typer.Argument(metavar="FILES...", help="Rows with the target.")]
-    target: Annotated[
-        str | None,
-        _option("COLUMN", "Column of true labels. Default: that of the fit.", "--target", "-t"),
-    ] = None
-    unlabeled_value: UnlabeledValue = None
-    confidence_level: Annotated[
-        float, _proportion("LEVEL", "Level of the intervals, each by itself.", "--confidence")
-    ] = 0.95
+    model: Path = _SAVED_MODEL
+    files: list[str] = _argument("FILES...", "Rows with the target.")
+    target: str | None = _option(
+        "COLUMN", "Column of true labels. Default: that of the fit.", "--target -t"
+    )
+    unlabeled_value: list[str] | None = _UNLABELED_VALUE
+    confidence_level: float = _proportion(
+        "LEVEL", "Level of the intervals, each by itself.", "--confidence", default=0.95
+    )
 
 
 @app.command("votes")
@@ -302,40 +272,33 @@ class LabelVotes(Printing, Writing):
     """Label rows from votes of labeling functions, crowds or models, and a few gold labels."""
 
     calls = "vote_commands:aggregate"
-    votes: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="VOTES...",
-            help="A column for each voter, or long: one vote in each line, with the columns "
-            "task, worker and label.",
-        ),
-    ]
-    gold: Annotated[
-        str,
-        _option(
-            "GOLD",
-            "Table of two columns: the key of a row, and its true label. VOTES has the key in a "
-            "column of the same name; without one its rows are numbered from 0. Or the column of "
-            "VOTES that has the true labels, or what hedgeclipper sample has drawn from VOTES.",
-        ),
-    ]
-    to: Annotated[
-        Path | None,
-        _option("OUT", "Write labels and probabilities: .parquet or .csv.", "--output", "-o"),
-    ] = None
-    model: Annotated[Path | None, _option("OUT.skops", "Save the model.", "--model", "-m")] = None
-    report: Report = None
-    drop: Drop = None
-    keep: Annotated[
-        list[str] | None,
-        _option("VOTER", "Use a voter that seems to be the gold labels; repeat for more."),
-    ] = None
-    abstain: Annotated[
-        str, _option("LABEL", "Value that means abstain; so does a missing vote.")
-    ] = "-1"
-    confidence_level: Confidence = None
-    max_error: MaxError = None
-    seed: Seed = 0
+    votes: list[str] = _argument(
+        "VOTES...",
+        "A column for each voter, or long: one vote in each line, with the columns "
+        "task, worker and label.",
+    )
+    gold: str = _option(
+        "GOLD",
+        "Table of two columns: the key of a row, and its true label. VOTES has the key in a "
+        "column of the same name; without one its rows are numbered from 0. Or the column of "
+        "VOTES that has the true labels, or what hedgeclipper sample has drawn from VOTES.",
+        default=...,
+    )
+    to: Path | None = _option(
+        "OUT", "Write labels and probabilities: .parquet or .csv.", "--output -o"
+    )
+    model: Path | None = _option("OUT.skops", "Save the model.", "--model -m")
+    report: Path | None = _REPORT
+    drop: list[str] | None = _DROP
+    keep: list[str] | None = _option(
+        "VOTER", "Use a voter that seems to be the gold labels; repeat for more."
+    )
+    abstain: str = _option(
+        "LABEL", "Value that means abstain; so does a missing vote.", default="-1"
+    )
+    confidence_level: float | None = _CONFIDENCE
+    max_error: float | None = _MAX_ERROR
+    seed: int = _SEED
 
 
 @app.command("sample")
@@ -348,31 +311,21 @@ class SampleRows(Printing, Writing, Reading):
     """
 
     calls = "sample_commands:sample_rows"
-    data: Annotated[list[str], typer.Argument(metavar="ROWS...", help="All rows of the file.")]
-    n: Annotated[int, _option("NUMBER", "How many rows to draw.", "-n")]
-    to: Annotated[
-        Path,
-        _option("OUT", "Where to write: a .csv, .parquet or .json file.", "--output", "-o"),
-    ]
-    target: Annotated[
-        str | None,
-        _option(
-            "COLUMN",
-            "Column of labels that some rows have already: these are not drawn, and people fill in "
-            "the others. Default: a new column, label.",
-            "--target",
-            "-t",
-        ),
-    ] = None
-    extend: Annotated[
-        Path | None,
-        _option(
-            "SAMPLE",
-            "A sample of the same rows with the labels so far, to be made larger. It needs audit "
-            "--sequential, from the first look on.",
-        ),
-    ] = None
-    seed: Seed = 0
+    data: list[str] = _argument("ROWS...", "All rows of the file.")
+    n: int = _option("NUMBER", "How many rows to draw.", "-n", ...)
+    to: Path = _option("OUT", "Where to write: a .csv, .parquet or .json file.", "--output -o", ...)
+    target: str | None = _option(
+        "COLUMN",
+        "Column of labels that some rows have already: these are not drawn, and people fill in "
+        "the others. Default: a new column, label.",
+        "--target -t",
+    )
+    extend: Path | None = _option(
+        "SAMPLE",
+        "A sample of the same rows with the labels so far, to be made larger. It needs audit "
+        "--sequential, from the first look on.",
+    )
+    seed: int = _SEED
 
 
 @app.command("audit", epilog=f"Example: {_AUDIT_EXAMPLE}")
@@ -385,92 +338,61 @@ class AuditPredictions(Printing, Writing, Reading):
     """
 
     calls = "audit_commands:audit_predictions"
-    predictions: Annotated[
-        list[str],
-        typer.Argument(metavar="PREDICTIONS...", help="All rows, with a column of predictions."),
-    ]
-    labels: Annotated[
-        list[str],
-        _option(
-            "FILE",
-            "Rows that were checked, and their labels. Repeat for the labels of a second person, "
-            "and of a third one who settles where these two differ.",
-        ),
-    ]
-    prediction: Annotated[
-        str, _option("COLUMN", "Column of the predicted classes.", "--prediction-column")
-    ] = "prediction"
-    label: Annotated[
-        str | None,
-        _option(
-            "COLUMN",
-            "Column of the labels. Default: label, or the only one that PREDICTIONS does not have.",
-            "--label-column",
-        ),
-    ] = None
-    key: Annotated[
-        str | None,
-        _option(
-            "COLUMN",
-            "Column that names the rows in both files. Default: row, their numbers from 0.",
-        ),
-    ] = None
-    confidence_column: Annotated[
-        str | None, _option("COLUMN", "Numbers that are larger for surer predictions.")
-    ] = None
-    uncertainty_column: Annotated[
-        str | None, _option("COLUMN", "Numbers that are larger for less sure predictions.")
-    ] = None
-    max_error: Annotated[
-        float | None,
-        _proportion(
-            "FRACTION",
-            "Find the rows that need no review if at most this fraction of all labels of the "
-            "finished file may be wrong, such as 0.05.",
-        ),
-    ] = None
-    to: Annotated[
-        Path | None,
-        _option(
-            "OUT",
-            "With --max-error: write all rows, their labels, and which to review in which order: a "
-            ".parquet or .csv file, for `hedgeclipper finish`.",
-            "--output",
-            "-o",
-        ),
-    ] = None
-    by: Annotated[
-        list[str] | None, _option("COLUMN", "Errors for each value of a column; repeat for more.")
-    ] = None
-    classes: Annotated[
-        list[str] | None, _option("LABEL", "Precision and recall; repeat for more.", "--class")
-    ] = None
-    groups: Annotated[
-        str | None,
-        _option(
-            "COLUMN", "Document, person or other group of a row: a sample of these is refused."
-        ),
-    ] = None
-    fail_if_above: Annotated[
-        float | None,
-        _proportion(
-            "FRACTION",
-            "End with exit code 6 unless at most this fraction of all predictions is proved to be "
-            "wrong. With a recorded sample it may be run again while labels are added.",
-        ),
-    ] = None
-    sequential: Annotated[
-        bool,
-        _option(
-            "",
-            "All answers hold at every look, so that labels may be added in the order of the draw.",
-            "--sequential",
-        ),
-    ] = False
-    confidence_level: Annotated[
-        float, _proportion("LEVEL", "Probability that an answer holds.", "--confidence")
-    ] = 0.95
-    seed: Seed = 0
+    predictions: list[str] = _argument("PREDICTIONS...", "All rows, with a column of predictions.")
+    labels: list[str] = _option(
+        "FILE",
+        "Rows that were checked, and their labels. Repeat for the labels of a second person, "
+        "and of a third one who settles where these two differ.",
+        default=...,
+    )
+    prediction: str = _option(
+        "COLUMN", "Column of the predicted classes.", "--prediction-column", default="prediction"
+    )
+    label: str | None = _option(
+        "COLUMN",
+        "Column of the labels. Default: label, or the only one that PREDICTIONS does not have.",
+        "--label-column",
+    )
+    key: str | None = _KEY
+    confidence_column: str | None = _option(
+        "COLUMN", "Numbers that are larger for surer predictions."
+    )
+    uncertainty_column: str | None = _option(
+        "COLUMN", "Numbers that are larger for less sure predictions."
+    )
+    max_error: float | None = _proportion(
+        "FRACTION",
+        "Find the rows that need no review if at most this fraction of all labels of the "
+        "finished file may be wrong, such as 0.05.",
+    )
+    to: Path | None = _option(
+        "OUT",
+        "With --max-error: write all rows, their labels, and which to review in which order: a "
+        ".parquet or .csv file, for `hedgeclipper finish`.",
+        "--output -o",
+    )
+    by: list[str] | None = _option("COLUMN", "Errors for each value of a column; repeat for more.")
+    classes: list[str] | None = _option(
+        "LABEL", "Precision and recall; repeat for more.", "--class"
+    )
+    groups: str | None = _option(
+        "COLUMN", "Document, person or other group of a row: a sample of these is refused."
+    )
+    fail_if_above: float | None = _proportion(
+        "FRACTION",
+        "End with exit code 6 unless at most this fraction of all predictions is proved to be "
+        "wrong. With a recorded sample it may be run again while labels are added.",
+    )
+    sequential: bool = _option(
+        "",
+        "All answers hold at every look, so that labels may be added in the order of the draw.",
+        "--sequential",
+        False,
+    )
+    confidence_level: float = _proportion(
+        "LEVEL", "Probability that an answer holds.", "--confidence", default=0.95
+    )
+    seed: int = _SEED
 
 
 @app.command()
@@ -482,43 +404,22 @@ class Finish(Printing, Writing, Reading):
     """
 
     calls = "finish_commands:finish_labels"
-    labels: Annotated[
-        str,
-        typer.Argument(
-            metavar="LABELS",
-            help="What predict, votes or audit has written with --max-error, or finish.",
-        ),
-    ]
-    reviewed: Annotated[
-        list[str] | None,
-        _option(
-            "FILE",
-            "Rows with the labels that people gave: a table, or .json of Label Studio. Repeat for "
-            "more. Default: those filled in LABELS itself.",
-        ),
-    ] = None
-    to: Annotated[
-        Path | None,
-        _option("OUT", "All rows with their labels: .parquet or .csv.", "--output", "-o"),
-    ] = None
-    to_review: Annotated[
-        Path | None,
-        _option(
-            "OUT",
-            "Rows that are still to be labeled, in order: .csv, .parquet, or .json, tasks for "
-            "Label Studio.",
-        ),
-    ] = None
-    label: Annotated[
-        str | None, _option("COLUMN", "Column of the labels. Default: label.", "--label-column")
-    ] = None
-    key: Annotated[
-        str | None,
-        _option(
-            "COLUMN",
-            "Column that names the rows in both files. Default: row, their numbers from 0.",
-        ),
-    ] = None
+    labels: str = _argument(
+        "LABELS", "What predict, votes or audit has written with --max-error, or finish."
+    )
+    reviewed: list[str] | None = _option(
+        "FILE",
+        "Rows with the labels that people gave: a table, or .json of Label Studio. Repeat for "
+        "more. Default: those filled in LABELS itself.",
+    )
+    to: Path | None = _option("OUT", "All rows with their labels: .parquet or .csv.", "--output -o")
+    to_review: Path | None = _option(
+        "OUT",
+        "Rows that are still to be labeled, in order: .csv, .parquet, or .json, tasks for "
+        "Label Studio.",
+    )
+    label: str | None = _option("COLUMN", "Column of the labels. Default: label.", "--label-column")
+    key: str | None = _KEY
 
 
 @app.command("label", epilog=f"Example: {_LABEL_EXAMPLE}")
@@ -532,49 +433,39 @@ class LabelRows(Command, Writing, Reading):
 
     calls = "label_commands:label_rows"
     is_interactive = True
-    data: Annotated[str, typer.Argument(metavar="ROWS", help="The rows of the file to finish.")]
-    target: Annotated[
-        str, _option("COLUMN", "What to label; the file may have some labels.", "--target", "-t")
-    ]
-    classes: Annotated[
-        str | None,
-        _option("A,B,...", "The classes. Default: those of the labels that are there."),
-    ] = None
-    max_error: Annotated[
-        float,
-        _proportion("FRACTION", "Largest proportion of wrong labels in the finished file."),
-    ] = 0.05
-    confidence_level: Annotated[
-        float, _proportion("LEVEL", "Probability that --max-error holds.", "--confidence")
-    ] = 0.95
-    text: Annotated[str | None, _option("COLUMN", "A column of text, shown large.")] = None
-    image: Annotated[
-        str | None,
-        _option("COLUMN", "A column of paths of images, in the folder of the rows or below it."),
-    ] = None
-    drop: Drop = None
-    annotator: Annotated[str, _option("NAME", "Who labels; it is written with each label.")] = ""
-    to: Annotated[
-        Path | None,
-        _option(
-            "OUT",
-            "The finished file: .parquet or .csv. Default: rows.labeled.csv beside the rows.",
-            "--output",
-            "-o",
-        ),
-    ] = None
-    session: Annotated[
-        Path | None,
-        _option("FILE", "The labels so far. Default: rows.csv.session.jsonl beside the rows."),
-    ] = None
-    terminal: Annotated[
-        bool, _option("", "Label in the terminal, over ssh for instance.", "--terminal")
-    ] = False
-    no_browser: Annotated[
-        bool, _option("", "Print the address of the page, and do not open it.", "--no-browser")
-    ] = False
-    port: Annotated[int, _option("NUMBER", "Port of the page. Default: any.", max=65535, min=0)] = 0
-    seed: Seed = 0
+    data: str = _argument("ROWS", "The rows of the file to finish.")
+    target: str = _option(
+        "COLUMN", "What to label; the file may have some labels.", "--target -t", ...
+    )
+    classes: str | None = _option(
+        "A,B,...", "The classes. Default: those of the labels that are there."
+    )
+    max_error: float = _proportion(
+        "FRACTION", "Largest proportion of wrong labels in the finished file.", default=0.05
+    )
+    confidence_level: float = _LEVEL
+    text: str | None = _option("COLUMN", "A column of text, shown large.")
+    image: str | None = _option(
+        "COLUMN", "A column of paths of images, in the folder of the rows or below it."
+    )
+    drop: list[str] | None = _DROP
+    annotator: str = _option("NAME", "Who labels; it is written with each label.", default="")
+    to: Path | None = _option(
+        "OUT",
+        "The finished file: .parquet or .csv. Default: rows.labeled.csv beside the rows.",
+        "--output -o",
+    )
+    session: Path | None = _option(
+        "FILE", "The labels so far. Default: rows.csv.session.jsonl beside the rows."
+    )
+    terminal: bool = _option(
+        "", "Label in the terminal, over ssh for instance.", "--terminal", False
+    )
+    no_browser: bool = _option(
+        "", "Print the address of the page, and do not open it.", "--no-browser", False
+    )
+    port: int = _option("NUMBER", "Port of the page. Default: any.", max=65535, min=0, default=0)
+    seed: int = _SEED
 
 
 @app.command("report")
@@ -583,13 +474,13 @@ class WriteReport(Printing, Writing, Reading):
     """Write a report on a model and the rows it was fitted to: one page, to open in a browser."""
 
     calls = "model_commands:report"
-    model: SavedModel
-    data: Annotated[str, typer.Argument(metavar="DATA", help="Rows with the target, as for fit.")]
-    to: Annotated[Path, _option("PAGE.html", "The page to write.", "--output", "-o")]
-    unlabeled: Unlabeled = None
-    labels: Labels = None
-    key: LabelKey = None
-    unlabeled_value: UnlabeledValue = None
+    model: Path = _SAVED_MODEL
+    data: str = _argument("DATA", "Rows with the target, as for fit.")
+    to: Path = _option("PAGE.html", "The page to write.", "--output -o", ...)
+    unlabeled: list[str] | None = _UNLABELED
+    labels: str | None = _LABELS
+    key: str | None = _LABEL_KEY
+    unlabeled_value: list[str] | None = _UNLABELED_VALUE
 
 
 @app.command()
