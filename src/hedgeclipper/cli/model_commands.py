@@ -5,10 +5,9 @@ A model is saved as it is fitted, with what is known of its files as ``fit_files
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from functools import partial
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,11 +16,19 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from rich.filesize import decimal
+from sklearn.utils.random import sample_without_replacement
 
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base.evaluation import Evaluation, evaluate_predictions
 from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.cli.app import Evaluate, Fit, Predict, WriteReport
+from hedgeclipper.cli.checked_labels import (
+    LabelTable,
+    PeoplesLabels,
+    clean_texts,
+    listed_rows,
+    note_skipped,
+)
 from hedgeclipper.cli.labels_file import OWN_COLUMNS, claim_of, labels_table
 from hedgeclipper.cli.output import (
     CommandError,
@@ -41,19 +48,9 @@ from hedgeclipper.cli.tables import (
     texts_of,
     write_table,
 )
-from hedgeclipper.cli.training_rows import (
-    ADD_COLUMNS,
-    TrainingRows,
-    check_finite,
-    columns_to_use,
-    digest_labeled,
-    find_tables,
-    read_people,
-    read_target,
-    read_training_rows,
-)
 from hedgeclipper.io import as_text, missing_labels
 from hedgeclipper.io.atomic import naming_output
+from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.frames import pyarrow
 from hedgeclipper.persistence import load, save
 from hedgeclipper.votes.aggregator import VoteAggregator
@@ -64,6 +61,7 @@ MOST_COPIED = 1 << 30
 LINES_OF_COLUMNS = 12
 # values that the model does not know are counted up to so many different ones
 MOST_UNKNOWN = 10_000
+ADD_COLUMNS = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
 
 
 def fit(options: Fit, output: Output) -> None:
@@ -108,7 +106,7 @@ def fit(options: Fit, output: Output) -> None:
         "target": target,
         "key": options.row_id or key,
         "left_out": left_out,
-        "digest": rows.digest(_used_names(model)),
+        "digest": digest_labeled(rows.X[_used_names(model)], rows.y),
         "n_rows": rows.y.size + rows.n_unlabeled,
         "labeled_rows": np.flatnonzero(rows.is_labeled),
         "labels": as_text(rows.y).tolist(),
@@ -152,16 +150,16 @@ def predict(options: Predict, output: Output) -> None:
     check_suffix(to, *TABLE_SUFFIXES)
     table = Files.find(options.files, output, options.dialect)
     check_outputs(to, inputs=[options.model, table], force=options.force)
-    if isinstance(model := load_model(options.model, "votes"), VoteAggregator):
+    if isinstance(model := load_model(options.model, takes_votes=True), VoteAggregator):
         # imported here, as the report below: few need it, and predictions should not wait for it
         from hedgeclipper.cli.vote_commands import predict_votes
 
         predict_votes(options, model, table, output)
         return
     table.require([] if row_id is None else [row_id], "--id")
-    key = row_id or _key_in(table, model)
-    names = check_columns(table, model, key, output)
-    unknown: dict[str, Counter[Any]] = {}
+    key = row_id or model.fit_files_["key"]
+    key = key if key in table.names else None
+    names = _check_columns(table, model, key, output)
     keys = None if key is None else table.column(key)
     facts, counts = [], Counter[Any]()
     with (
@@ -170,13 +168,14 @@ def predict(options: Predict, output: Output) -> None:
         TemporaryDirectory(prefix=".", dir=to.absolute().parent) as folder,
     ):
         raw = Path(folder, "predictions.parquet")
-        n_rows = model.predict_to(raw, read_new_rows(table, model, names, unknown))
-        note_unknown_values(unknown, output)
+        n_rows = model.predict_to(raw, read_new_rows(table, model, names, output=output))
         parts = _with_keys(raw, keys, counts)
         if options.max_error is not None:
             predictions = pa.Table.from_batches(parts).to_pandas()
-            rows = partial(read_new_rows, table, model, names)
-            sure, is_people = _auto_label(model, rows, n_rows, options)
+            is_people = _has_labels_of_fit(table, model, names, n_rows)
+            rest = read_new_rows(table, model, names, ~is_people)
+            level = options.confidence_level
+            sure = model.auto_label(options.max_error, rest, confidence_level=level)
             facts = auto_label_facts(sure, output)
             whole = _labels_to_finish(predictions, sure, is_people, table, model.fit_files_, output)
             parts = iter([pa.Table.from_pandas(whole, preserve_index=False)])
@@ -200,7 +199,7 @@ def evaluate(options: Evaluate, output: Output) -> None:
     model = load_model(options.model)
     target = options.target or str(model.fit_files_["target"])
     table.require([target], "--target", "Pass labeled rows, or name their column.")
-    names = check_columns(table, model, target, output)
+    names = _check_columns(table, model, target, output)
     labels = clean_labels(table.column(target), options.unlabeled_value or (), output)
     known = ~missing_labels(labels)
     if not known.any():
@@ -219,11 +218,9 @@ def evaluate(options: Evaluate, output: Output) -> None:
         )
     if unknown:
         output.note(f"Classes that the model does not know count as errors: {unknown[:5]}.")
-    unknown_values: dict[str, Counter[Any]] = {}
-    rows = read_new_rows(table, model, names, unknown_values, known)
+    rows = read_new_rows(table, model, names, known, output)
     with output.working("predicting"):
         predicted, probabilities, is_scored = model._predict_unseen(rows)
-    note_unknown_values(unknown_values, output)
     if not is_scored.any():
         raise CommandError(
             "All labeled rows are rows of the fit, and none was predicted without its label.",
@@ -262,7 +259,7 @@ def _check_rows_of_fit(model: HedgeClipperClassifier, rows: TrainingRows, output
 
     A report on other rows would show what was measured on those of the fit beside them.
     """
-    if model.fit_files_["digest"] != rows.digest(_used_names(model)):
+    if model.fit_files_["digest"] != digest_labeled(rows.X[_used_names(model)], rows.y):
         raise CommandError(
             f"The model was fitted to {model.n_labeled_:,} labeled rows. Got {rows.y.size:,} that "
             "are different.",
@@ -276,13 +273,7 @@ def _check_rows_of_fit(model: HedgeClipperClassifier, rows: TrainingRows, output
         )
 
 
-def _key_in(files: Files, model: HedgeClipperClassifier) -> str | None:
-    """Return the column that names rows, if the files have the one of the fit."""
-    key = model.fit_files_["key"]
-    return key if key in files.names else None
-
-
-def check_columns(
+def _check_columns(
     files: Files, model: HedgeClipperClassifier, extra: str | None, output: Output
 ) -> list[str]:
     """Return the columns that the model uses; note those that it does not know.
@@ -308,29 +299,24 @@ def read_new_rows(
     files: Files,
     model: HedgeClipperClassifier,
     names: list[str],
-    unknown: dict[str, Counter[Any]] | None = None,
     wanted: np.ndarray | None = None,
+    output: Output | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Yield the rows of files, or those that are wanted, in batches with columns as in the fit.
 
-    Values that the model does not know are counted in ``unknown``, by column.
+    Values that the model does not know are noted in ``output`` at the end.
     """
-    encoder, start = model.encoder_, 0
+    encoder, unknown = model.encoder_, defaultdict[str, Counter[Any]](Counter)
     given = ((), 0) if encoder is None else (encoder.string_names, encoder.sources_.size)
     for frame in map(check_finite, files.batches(names, *given)):
-        own = slice(None) if wanted is None else wanted[start : start + len(frame)]
-        start += len(frame)
-        if encoder is not None and unknown is not None:
-            for name, values in encoder.unknown_values(frame[own]).items():
-                if len(counts := unknown.setdefault(name, Counter())) < MOST_UNKNOWN:
-                    counts.update(values)
-        yield frame[own]
-
-
-def note_unknown_values(unknown: dict[str, Counter[Any]], output: Output) -> None:
-    """Note values that the model does not know."""
+        own = frame if wanted is None else frame[wanted[frame.index]]
+        if encoder is not None and output is not None:
+            for name, values in encoder.unknown_values(own).items():
+                if len(unknown[name]) < MOST_UNKNOWN:
+                    unknown[name].update(values)
+        yield own
     for name, values in unknown.items():
-        if values:
+        if values and output is not None:
             (value, count), *_ = values.most_common()
             n_values = f"{len(values):,} value{'s' * (len(values) > 1)}"
             output.note(
@@ -339,7 +325,7 @@ def note_unknown_values(unknown: dict[str, Counter[Any]], output: Output) -> Non
             )
 
 
-def load_model(path: Path, also: str = "") -> Any:
+def load_model(path: Path, takes_votes: bool = False) -> Any:
     """Return a model that fit has saved, or also votes."""
     if not path.is_file():
         raise CommandError(
@@ -349,7 +335,7 @@ def load_model(path: Path, also: str = "") -> Any:
         )
     model = load(path)
     if isinstance(model, VoteAggregator):
-        if also:
+        if takes_votes:
             return model
         raise CommandError(
             f"{path} is a model of votes, which this command does not take.",
@@ -403,34 +389,17 @@ def _with_keys(raw: Path, keys: pd.Series | None, counts: Counter[Any]) -> Itera
             yield batch
 
 
-def _auto_label(
-    model: HedgeClipperClassifier, rows: Callable[[], Any], n_rows: int, options: Predict
-) -> tuple[AutoLabels, np.ndarray]:
-    """Return automatic labels of the rows that have no label of people, and which rows have one.
-
-    They have one where the labeled rows of the fit are at their places.
-    """
+def _has_labels_of_fit(
+    files: Files, model: HedgeClipperClassifier, names: list[str], n_rows: int
+) -> np.ndarray:
+    """Return which rows have a label of people: where the labeled rows of the fit are in place."""
     known, is_people = model.fit_files_, np.zeros(n_rows, bool)
-    limit, level = options.max_error, {"confidence_level": options.confidence_level}
     if n_rows == known["n_rows"] > model.n_labeled_:
         is_people[known["labeled_rows"]] = True
-        labeled: list[pd.DataFrame] = []
-        found = model.auto_label(limit, _others(rows(), is_people, labeled), **level)
-        if digest_labeled(pd.concat(labeled), known["labels"]) == known["digest"]:
-            return found, is_people
-    return model.auto_label(limit, rows(), **level), np.zeros(n_rows, bool)
-
-
-def _others(
-    batches: Iterable[pd.DataFrame], is_labeled: np.ndarray, labeled: list[pd.DataFrame]
-) -> Iterator[pd.DataFrame]:
-    """Yield the rows that are not labeled; append the others to ``labeled``."""
-    start = 0
-    for frame in batches:
-        own = is_labeled[start : start + len(frame)]
-        labeled.append(frame[own])
-        yield frame[~own]
-        start += len(frame)
+        labeled = pd.concat(read_new_rows(files, model, names, is_people))
+        if digest_labeled(labeled, known["labels"]) != known["digest"]:
+            is_people[:] = False
+    return is_people
 
 
 def _labels_to_finish(
@@ -502,3 +471,195 @@ def _print_classes(found: Evaluation, output: Output) -> None:
         ],
         LINES_OF_COLUMNS,
     )
+
+
+def find_tables(options: Fit | WriteReport, output: Output) -> list[Files]:
+    """Return the files of rows, and of unlabeled rows if there are such."""
+    if options.key is not None and options.labels is None:
+        raise CommandError("--key is given without --labels.", "Pass both.", ExitCode.USAGE)
+    where = [options.data], options.unlabeled
+    tables = [Files.find(paths, output, options.dialect) for paths in where if paths]
+    paths = [path for files in tables for path in files.paths]
+    if len(set(paths)) < len(paths):
+        raise CommandError(
+            f"{tables[-1].place} is passed twice, as DATA and as --unlabeled.",
+            "Leave out --unlabeled: rows of DATA without a target are unlabeled already.",
+            ExitCode.USAGE,
+        )
+    return tables
+
+
+def read_people(
+    options: Fit | WriteReport, target: str | None, tables: list[Files], output: Output
+) -> PeoplesLabels | None:
+    """Return the labels of ``--labels``, matched to the rows; None without such."""
+    data = tables[0]
+    if options.labels is None:
+        return None
+    table = LabelTable.read(options.labels, target, data.names, data.place, options.dialect, output)
+    if table.is_sample and len(tables) > 1:
+        raise CommandError(
+            f"{options.labels} is a sample of {data.place}, and tells nothing of the rows of "
+            "--unlabeled.",
+            "Put all rows into one file, and draw the sample from it.",
+            ExitCode.USAGE,
+        )
+    if options.key is not None:
+        data.require([options.key], "--key")
+    shared = table.shared(data.names) or data.names[:1]
+    people = table.match(data.frame(shared), options.key, output)
+    note_skipped(people, output)
+    if people.sample is not None and people.skipped:
+        level = getattr(options, "confidence_level", None)
+        if level is not None:
+            raise CommandError(
+                f"{listed_rows(np.array(people.skipped)).capitalize()} of {options.labels} were "
+                "skipped before the tests were drawn, so that these cannot tell of them.",
+                "Label them, or leave out --confidence: the error is then an estimate.",
+            )
+        excluded = np.setdiff1d(people.sample.excluded, people.skipped)
+        return replace(people, sample=replace(people.sample, excluded=excluded))
+    return people
+
+
+def read_target(
+    data: Files, target: str, people: PeoplesLabels | None, marks: Sequence[str], output: Output
+) -> np.ndarray:
+    """Return the label of each row, None where there is none.
+
+    Labels are those of a column, and those of people; ``marks`` are values that mean unlabeled.
+    """
+    if target in data.names:
+        column = data.column(target).astype(object)
+    else:
+        column = pd.Series([None] * len(data.column(data.names[0])), name=target, dtype=object)
+    if people is not None:
+        rows = np.append(people.rows, np.array([*people.more], np.int64))
+        before, after = clean_texts(column.iloc[rows]), [*people.labels, *people.more.values()]
+        pairs = zip(before, after, strict=True)
+        differ = np.array([x not in (None, *marks) and y not in (None, x) for x, y in pairs], bool)
+        if differ.any():
+            raise CommandError(
+                f"Column {target!r} of {data.place} has other labels than --labels for "
+                f"{differ.sum():,} rows, such as {listed_rows(rows[differ])}.",
+                "Keep one label for each row.",
+            )
+        column.iloc[rows] = after
+    return clean_labels(column, marks, output)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Labeled rows with their labels, and what reads the unlabeled ones in batches."""
+
+    tables: list[Files]
+    X: pd.DataFrame
+    y: np.ndarray
+    unlabeled: Callable[[], Iterator[pd.DataFrame]]
+    n_unlabeled: int
+    is_labeled: np.ndarray  # of the rows of the first table
+
+    def sample(self, most: int, key: str | None) -> tuple[pd.DataFrame, list[str]]:
+        """Return unlabeled rows and their names, at most so many, drawn at random."""
+        n_drawn = min(most, self.n_unlabeled)
+        drawn = np.sort(sample_without_replacement(self.n_unlabeled, n_drawn, random_state=0))
+        start, parts = 0, []
+        for frame in self.unlabeled():
+            here = slice(*np.searchsorted(drawn, [start, start + len(frame)]))
+            parts.append(frame.iloc[drawn[here] - start])
+            start += len(frame)
+        X, n_first = pd.concat(parts), self.is_labeled.size
+        rows = X.index.to_numpy()
+        names = self.tables[0].row_names(rows[rows < n_first], key)
+        for more in self.tables[1:]:
+            names += more.row_names(rows[rows >= n_first] - n_first, key)
+        return X, names
+
+    def in_order(self) -> tuple[pd.DataFrame, np.ndarray]:
+        """Return all rows of one table, in its order, and their labels, None without one."""
+        labels = np.full(self.is_labeled.size, None, object)
+        labels[self.is_labeled] = self.y.tolist()
+        return pd.concat([self.X, *self.unlabeled()]).sort_index(), labels
+
+
+def digest_labeled(X: pd.DataFrame, y: Any) -> int:
+    """Return a number by which labeled rows are recognized, in whatever order."""
+    return digest_rows(X.assign(**{"": as_text(np.asarray(y))}))
+
+
+def read_training_rows(
+    tables: list[Files], labels: np.ndarray, names: list[str], strings: Sequence[str] | None = None
+) -> TrainingRows:
+    """Return the columns of these names in files; only labeled rows are kept in memory.
+
+    Rows of the first table that have a label are labeled; those of a second table are not. Columns
+    of CSV in ``strings`` are strings; by default those whose digits begin with 0.
+    """
+    for what, files in zip(("the model", "the unlabeled rows"), tables, strict=False):
+        files.require(names, what, ADD_COLUMNS)
+    known = ~missing_labels(labels)
+    if strings is None:
+        strings = sorted({name for files in tables for name in files.codes} & {*names})
+
+    def parts() -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+        """Yield the labeled and the unlabeled rows of each batch; all are numbered."""
+        for frame in map(check_finite, tables[0].batches(names, strings)):
+            own = known[frame.index]
+            yield frame[own], frame[~own]
+        for files in tables[1:]:
+            for frame in map(check_finite, files.batches(names, strings)):
+                frame.index += known.size
+                yield frame[:0], frame
+
+    def unlabeled() -> Iterator[pd.DataFrame]:
+        return (rows for _, rows in parts() if len(rows))
+
+    labeled, n_unlabeled = [], 0
+    for some, others in parts():
+        n_unlabeled += len(others)
+        labeled.append(some)
+    X = pd.concat([some for some in labeled if len(some)] or labeled[:1])
+    return TrainingRows(tables, X, parse_classes(labels[known]), unlabeled, n_unlabeled, known)
+
+
+def columns_to_use(
+    data: Files,
+    target: str,
+    drop: Sequence[str],
+    keep: Sequence[str],
+    names_rows: Sequence[str | None],
+    output: Output,
+) -> tuple[list[str], dict[str, str]]:
+    """Return the columns to learn from, and those that are left out, with the reason, noted.
+
+    ``names_rows`` are columns of keys, which name the rows; None is none.
+    """
+    keys = [name for name in names_rows if name is not None]
+    for option, named in {"--drop": drop, "--keep": keep, "--id": keys}.items():
+        data.require(named, option)
+        if target in named:
+            raise CommandError(
+                f"{target!r} is both the target and a column of {option}.",
+                f"Take it out of {option}, or name another --target.",
+                ExitCode.USAGE,
+            )
+    names = [name for name in data.names if name not in {target, *keys, *drop}]
+    left_out = data.id_columns([name for name in names if name not in keep])
+    for name, reason in left_out.items():
+        output.note(f"Column {name!r} is left out: {reason}. Pass --keep {name!r} to use it.")
+    names = [name for name in names if name not in left_out]
+    if not names:
+        raise CommandError(f"{data.place} has no column but the target.", "Add columns.")
+    return names, left_out | dict.fromkeys(keys, "it names the rows")
+
+
+def check_finite(X: pd.DataFrame) -> pd.DataFrame:
+    """Return rows as they are, or name a column that has too large numbers."""
+    infinite = (X.select_dtypes("number").abs() > np.finfo(np.float32).max).any()
+    if infinite.any():
+        raise CommandError(
+            f"Column {infinite.idxmax()!r} of {X.attrs.get('place', 'the rows')} has an infinite "
+            "number, or one too large.",
+            "Rescale the column, or leave the place empty.",
+        )
+    return X
