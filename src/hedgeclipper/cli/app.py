@@ -310,7 +310,7 @@ class SampleRows(Printing, Writing, Reading):
     without a label.
     """
 
-    calls = "sample_commands:sample_rows"
+    calls = "audit_commands:sample_rows"
     data: list[str] = _argument("ROWS...", "All rows of the file.")
     n: int = _option("NUMBER", "How many rows to draw.", "-n", ...)
     to: Path = _option("OUT", "Where to write: a .csv, .parquet or .json file.", "--output -o", ...)

@@ -142,7 +142,7 @@ class LabelTable:
         given = LabelTable(self.name, self.frame[kept], self.column, self.place)
         rows = rows[kept]
         given.check_same(frame, [name for name in self.shared(list(frame)) if name != key], rows)
-        names = rows if key is None else np.array(texts_of(given.frame[key]), object)
+        names = rows if key is None else texts_of(given.frame[key])
         single = one_label_each(rows, given.labels, self.name, names, key or ROW)
         found, labels = np.array(list(single), np.int64), np.array([*single.values()], object)
         return PeoplesLabels(found, labels, self.column, None, key)
@@ -273,7 +273,7 @@ class LabelTable:
     def _check_found(self, rows: np.ndarray, key: str | None, output: Output | None) -> np.ndarray:
         """Return which lines are about a row of the other table."""
         kept, name = rows >= 0, ROW if key is None else key
-        lost = texts_of(self.frame[name][~kept])
+        lost = texts_of(self.frame[name][~kept]).tolist()
         if lost and (output is None or not kept.any()):
             raise CommandError(
                 f"{self.place} has no {name} {listed(lost, 5)}, which {self.name} has labels of.",
@@ -352,8 +352,7 @@ def has_record(names: Iterable[str]) -> bool:
 
 def clean_texts(column: Any) -> np.ndarray:
     """Return labels as text without blanks around them, None where there is none."""
-    texts = [text.strip() for text in texts_of(column)]
-    return np.array([text or None for text in texts], object)
+    return np.array([text.strip() or None for text in texts_of(column)], object)
 
 
 def listed_rows(rows: np.ndarray, most: int = 5) -> str:

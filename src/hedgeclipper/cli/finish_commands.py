@@ -1,4 +1,17 @@
-"""``hedgeclipper finish``: reviewed rows go back into the file of labels."""
+"""``hedgeclipper finish``: reviewed rows go back into a file of labels, and how that is written.
+
+The file has all columns of the predictions, and beside them
+
+- ``row``: the number of the row, from 0
+- ``label``: the label, empty where people have to give one
+- ``review``: whether they have to
+- ``review_order``: in which order, 1 first; empty for others
+- ``source``: who gave the label, "people" or "prediction"
+- ``record``, in the line of row 0: how many labels may be wrong, and a digest of the labels that
+  need no review, so that a file that was changed in between is recognized
+
+Labels that people fill in where review is needed do not change the digest.
+"""
 
 from __future__ import annotations
 
@@ -7,57 +20,65 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.bounds.finishing import FileClaim
-from hedgeclipper.bounds.sample import RECORD, ROW
+from hedgeclipper.bounds.sample import RECORD, ROW, format_record, parse_record
 from hedgeclipper.cli.app import Finish
 from hedgeclipper.cli.checked_labels import LabelTable, clean_texts, listed_rows, one_label_each
-from hedgeclipper.cli.labels_file import (
-    LABEL,
-    ORDER,
-    OWN_COLUMNS,
-    PEOPLE,
-    PREDICTION,
-    REVIEW,
-    SOURCE,
-    check_labels_table,
-    with_claim,
-    write_rows,
-)
 from hedgeclipper.cli.output import CommandError, Output, check_outputs, check_suffix
-from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, texts_of
+from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, texts_of, write_frame
+from hedgeclipper.io import listed
+from hedgeclipper.io.digests import digest_in_order
+from hedgeclipper.io.label_studio import write_tasks
 
-# of the file of labels, these are not for people who review
-NOT_FOR_REVIEW = (LABEL, REVIEW, SOURCE, RECORD)
+LABEL, REVIEW, ORDER, SOURCE = "label", "review", "review_order", "source"
+PREDICTION, PEOPLE = "prediction", "people"
+OWN_COLUMNS = (ROW, LABEL, REVIEW, ORDER, SOURCE, RECORD)
 
 
 def finish_labels(options: Finish, output: Output) -> None:
     """Merge reviewed rows into a file of labels, and print what is known of it."""
     file = Files.find([options.labels], output, options.dialect)
-    given = [Path(name) for name in options.reviewed or ()]
-    check_outputs(options.to, options.to_review, inputs=[file, *given], force=options.force)
+    names = options.reviewed or []
+    check_outputs(
+        options.to, options.to_review, inputs=[file, *map(Path, names)], force=options.force
+    )
     check_suffix(options.to, *TABLE_SUFFIXES)
     check_suffix(options.to_review, *TABLE_SUFFIXES, ".json")
     table, claim = check_labels_table(file.frame(), file.place)
-    n_before = int(table[REVIEW].sum())
-    reviewed = _in_place(table)
-    for name in options.reviewed or ():
-        reviewed = _with_file(reviewed, name, table, options, output)
+    filled = clean_texts(table[LABEL].astype(object).where(table[REVIEW]))  # in the file itself
+    reviewed = {row: label for row, label in enumerate(filled) if label is not None}
+    known = table.drop(columns=[name for name in OWN_COLUMNS if name != ROW])
+    for name in names:
+        given = LabelTable.read(
+            name, options.label, list(known), options.labels, options.dialect, output
+        )
+        more = given.match(known, options.key, None).decided()
+        rows = np.array([*reviewed, *more], np.int64)
+        labels = np.array([*reviewed.values(), *more.values()], object)
+        reviewed = one_label_each(rows, labels, name, rows)
     finished, claim = merge_reviews(table, claim, reviewed, output)
-    n_open = int(finished[REVIEW].sum())
-    _warn_of_new_classes(table, finished, output)
+    done = (table[REVIEW] & ~finished[REVIEW]).to_numpy(bool)
+    n_before, n_done = int(table[REVIEW].sum()), int(done.sum())
+    n_open, wrong = n_before - n_done, ""
+    predicted = texts_of(table.get(PREDICTION, []))
+    if n_done and predicted.size:
+        n_wrong = np.sum(texts_of(finished[LABEL])[done] != predicted[done])
+        wrong = f"; {n_wrong:,} of their predictions were wrong"
+    given_before = {*texts_of(table[LABEL][~table[REVIEW]]), *predicted, ""}
+    if new := sorted({*texts_of(finished[LABEL])} - given_before):
+        output.note(f"Labels that were never given or predicted before: {', '.join(new[:5])}.")
     output.result |= {
         "command": "finish",
         "n_rows": len(finished),
-        "n_reviewed": n_before - n_open,
+        "n_reviewed": n_done,
         "n_open": n_open,
         **claim.to_record(),
     }
-    facts = [
-        ("Reviewed", f"{n_before - n_open:,} of {n_before:,} rows{_changed(finished, table)}.")
-    ]
+    facts = [("Reviewed", f"{n_done:,} of {n_before:,} rows{wrong}.")]
     facts.append(("File", claim.describe(n_open)))
     if options.to is not None:
-        write_rows(finished, options.to, options.force)
+        write_frame(finished, options.to, options.force)
         output.wrote("labels", options.to)
         facts.append(("Labels", str(options.to)))
     if options.to_review is not None:
@@ -75,7 +96,7 @@ def merge_reviews(
     A label that is the same as before, of a row that needed no review, says nothing: it may be that
     of a copy of the file at which nobody has looked.
     """
-    texts = np.array(texts_of(table[LABEL]), object)
+    texts = texts_of(table[LABEL])
     source, is_open = table[SOURCE].to_numpy(object).copy(), table[REVIEW].to_numpy(bool).copy()
     rows = [row for row, label in reviewed.items() if is_open[row] or texts[row] != label]
     changed = np.array([row for row in rows if not is_open[row]], np.int64)
@@ -106,48 +127,140 @@ def merge_reviews(
     return with_claim(finished, claim), claim
 
 
-def _in_place(table: pd.DataFrame) -> dict[int, str]:
-    """Return the labels that people have filled in in the file itself."""
-    labels = clean_texts(table[LABEL])
-    filled = [row for row in np.flatnonzero(table[REVIEW]).tolist() if labels[row] is not None]
-    return {row: labels[row] for row in filled}
+def labels_table(
+    frame: pd.DataFrame,
+    prediction: str,
+    labels: np.ndarray,
+    is_people: np.ndarray,
+    review_order: np.ndarray,
+    claim: FileClaim,
+) -> pd.DataFrame:
+    """Return the table of a file that people have to finish.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        All rows, with a column of predictions that is called ``prediction``.
+    prediction : str
+        Name of that column.
+    labels : ndarray of object of shape (n_rows,)
+        The labels as text.
+    is_people : ndarray of bool of shape (n_rows,)
+        Which of these people have given.
+    review_order : ndarray of int
+        Rows that need review, in the order in which to review them.
+    claim : FileClaim
+        What is known of the labels once these are reviewed.
+    """
+    frame = frame.rename(columns={prediction: PREDICTION})
+    n_rows = len(frame)
+    taken = [name for name in OWN_COLUMNS if name in frame and name != ROW]
+    if taken or (ROW in frame and not np.array_equal(frame[ROW], np.arange(n_rows))):
+        raise CommandError(
+            f"Predictions have a column {(taken or [ROW])[0]!r} themselves, which is written here.",
+            "Rename it.",
+        )
+    review = np.zeros(n_rows, bool)
+    review[review_order] = True
+    order = np.zeros(n_rows, np.int64)
+    order[review_order] = np.arange(1, len(review_order) + 1)
+    source = np.where(is_people, PEOPLE, PREDICTION).astype(object)
+    labels, source[review] = labels.copy(), None
+    labels[review] = None
+    columns = {
+        ROW: np.arange(n_rows),
+        LABEL: labels,
+        REVIEW: review,
+        ORDER: pd.Series(order, dtype="Int64").mask(order == 0),
+        SOURCE: source,
+    }
+    return with_claim(frame.assign(**columns), claim)
 
 
-def _with_file(
-    reviewed: dict[int, str], name: str, table: pd.DataFrame, options: Finish, output: Output
-) -> dict[int, str]:
-    """Return reviewed rows with those of one more file; labels that contradict are an error."""
-    known = table.drop(columns=[c for c in OWN_COLUMNS if c != ROW])
-    given = LabelTable.read(
-        name, options.label, list(known), options.labels, options.dialect, output
+def claim_of(found: AutoLabels, n_rows: int) -> FileClaim:
+    """Return what automatic labels tell of a file of so many rows once people have finished it."""
+    return FileClaim(
+        n_rows,
+        found.n_automatic,
+        round(found.error_upper * found.n_rows),
+        float(found.max_error) if not isinstance(found.max_error, dict) else 0.0,
+        found.confidence_level,
+        found.kind,
+        found.is_recorded,
     )
-    labels = given.match(known, options.key, None).decided()
-    rows = np.array([*reviewed, *labels], np.int64)
-    return one_label_each(
-        rows, np.array([*reviewed.values(), *labels.values()], object), name, rows
-    )
 
 
-def _changed(finished: pd.DataFrame, table: pd.DataFrame) -> str:
-    """Return how many predictions people did not agree with."""
-    done = (table[REVIEW] & ~finished[REVIEW]).to_numpy(bool)
-    if PREDICTION not in table or not done.any():
+def with_claim(table: pd.DataFrame, claim: FileClaim) -> pd.DataFrame:
+    """Return a table with the record of what is known in the line of row 0."""
+    record = np.full(len(table), None, object)
+    record[0] = format_record({**claim.to_record(), "digest": _digest(table)})
+    return table.assign(**{RECORD: record})
+
+
+def check_labels_table(table: pd.DataFrame, place: str) -> tuple[pd.DataFrame, FileClaim]:
+    """Return a table that was read in the order of its rows, and what is known of it.
+
+    Rows that are missing or there twice, and labels that were changed, are an error.
+    """
+    missing = [name for name in OWN_COLUMNS if name not in table]
+    if missing:
+        raise CommandError(
+            f"{place} has no column {missing[0]!r}. It has {listed(list(table))}.",
+            "Pass a file that `hedgeclipper predict`, `votes` or `audit` has written with "
+            "--max-error.",
+        )
+    facts = parse_record(table[RECORD].tolist(), "digest")
+    claim = FileClaim.from_record(facts)
+    rows = pd.to_numeric(table[ROW], errors="coerce").to_numpy(float)
+    lost = np.setdiff1d(np.arange(claim.n_rows), rows)
+    if lost.size or len(table) != claim.n_rows:
+        twice = pd.Series(rows)[pd.Series(rows).duplicated()].unique()
+        what = f"has no {listed_rows(lost)}" if lost.size else f"has {listed_rows(twice)} twice"
+        raise CommandError(
+            f"{place} was written with {claim.n_rows:,} rows, has {len(table):,}, and {what}.",
+            "Pass the file as it was written.",
+        )
+    table = table.assign(**{ROW: rows.astype(np.int64)}).sort_values(ROW, ignore_index=True)
+    table[REVIEW] = [text.lower() == "true" for text in texts_of(table[REVIEW])]
+    if _digest(table) != facts["digest"]:
+        raise CommandError(
+            f"Labels of {place} that need no review were changed after it was written"
+            f"{_changed(table)}.",
+            "Pass the file as it was written, and corrections with --reviewed.",
+        )
+    return table, claim
+
+
+def write_rows(table: pd.DataFrame, path: Path, force: bool) -> None:
+    """Write rows as the suffix of a path says: a table, or tasks of Label Studio."""
+    if path.suffix.lower() == ".json":
+        # the label of a task is an annotation
+        rows = table.drop(columns=LABEL, errors="ignore").to_dict("records")
+        write_tasks(rows, path, prediction=PREDICTION, force=force)
+    else:
+        write_frame(table, path, force)
+
+
+def _digest(table: pd.DataFrame) -> str:
+    """Return a digest of all rows, and of the labels of those that need no review."""
+    labels = texts_of(table[LABEL])
+    labels[table[REVIEW].to_numpy(bool)] = ""
+    review = table[REVIEW].to_numpy(np.int64)
+    return digest_in_order(pd.DataFrame({ROW: table[ROW], LABEL: labels, REVIEW: review}))
+
+
+def _changed(table: pd.DataFrame) -> str:
+    """Return which automatic labels are not the predictions any more, as far as one can tell."""
+    if PREDICTION not in table:
         return ""
-    texts = (np.array(texts_of(one), object)[done] for one in (finished[LABEL], table[PREDICTION]))
-    return f"; {int(np.sum(np.not_equal(*texts))):,} of their predictions were wrong"
-
-
-def _warn_of_new_classes(table: pd.DataFrame, finished: pd.DataFrame, output: Output) -> None:
-    known = {*texts_of(table[LABEL][~table[REVIEW]])}
-    known |= {*texts_of(table[PREDICTION])} if PREDICTION in table else set()
-    new = sorted({*texts_of(finished[LABEL])} - known - {""})
-    if new:
-        output.note(f"Labels that were never given or predicted before: {', '.join(new[:5])}.")
+    automatic = (table[SOURCE] == PREDICTION) & ~table[REVIEW]
+    rows = np.flatnonzero(automatic & (texts_of(table[LABEL]) != texts_of(table[PREDICTION])))
+    return f": {listed_rows(rows)}" if rows.size else ""
 
 
 def _rows_to_review(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that are open, in the order of review, with an empty label."""
-    rows = table[table[REVIEW]].sort_values(ORDER).drop(columns=list(NOT_FOR_REVIEW))
+    rows = table[table[REVIEW]].sort_values(ORDER).drop(columns=[LABEL, REVIEW, SOURCE, RECORD])
     if rows.empty:
         raise CommandError("No row is left to review.", "Leave out --to-review.")
     first = [ROW, ORDER]

@@ -13,7 +13,7 @@ import pandas as pd
 
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.cli.app import LabelRows
-from hedgeclipper.cli.labels_file import PEOPLE, PREDICTION, SOURCE
+from hedgeclipper.cli.finish_commands import PEOPLE, PREDICTION, SOURCE
 from hedgeclipper.cli.model_commands import check_finite, columns_to_use
 from hedgeclipper.cli.output import CommandError, ExitCode, Output, check_outputs, check_suffix
 from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, clean_labels, write_frame

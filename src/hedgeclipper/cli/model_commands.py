@@ -29,7 +29,7 @@ from hedgeclipper.cli.checked_labels import (
     listed_rows,
     note_skipped,
 )
-from hedgeclipper.cli.labels_file import OWN_COLUMNS, claim_of, labels_table
+from hedgeclipper.cli.finish_commands import OWN_COLUMNS, claim_of, labels_table
 from hedgeclipper.cli.output import (
     CommandError,
     ExitCode,
@@ -419,7 +419,7 @@ def _labels_to_finish(
         predictions = pd.concat([rows, predictions], axis=1)
     else:
         output.note("The columns of such large files are not copied beside the labels.")
-    labels = np.array(texts_of(predictions["prediction"]), object)
+    labels = texts_of(predictions["prediction"])
     labels[is_people] = np.array(known["labels"], object)[: int(is_people.sum())]
     review = np.flatnonzero(~is_people)[found.review_order]
     claim = claim_of(found, len(labels))

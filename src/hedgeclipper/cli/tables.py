@@ -144,7 +144,7 @@ class Files:
     def row_names(self, rows: np.ndarray, key: str | None) -> list[str]:
         """Return names of rows that were read: their keys, if there are such, or file and line."""
         if key in self.names:
-            return texts_of(self.column(key).iloc[rows])
+            return texts_of(self.column(key).iloc[rows]).tolist()
         first = 2 if isinstance(self.files[0], CsvFile | ExcelFile) else 1  # after a heading
         at = np.searchsorted(self.starts, rows, side="right") - 1
         return [
@@ -163,9 +163,9 @@ class Files:
         return find_id_columns(self.frame(likely)) if likely else {}
 
 
-def texts_of(column: Any) -> list[str]:
+def texts_of(column: Any) -> np.ndarray:
     """Return a column as text: 7 in one file is 7 in another, also beside missing numbers."""
-    return as_text(pd.Series(column).to_numpy(dtype=object)).tolist()
+    return as_text(pd.Series(column).to_numpy(dtype=object))
 
 
 def clean_labels(column: pd.Series, marks: Sequence[str], output: Output) -> np.ndarray:

@@ -13,7 +13,7 @@ from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.bounds.sample import ROW
 from hedgeclipper.cli.app import LabelVotes, Predict
 from hedgeclipper.cli.checked_labels import LabelTable, has_record, note_skipped
-from hedgeclipper.cli.labels_file import PREDICTION, claim_of, labels_table
+from hedgeclipper.cli.finish_commands import PREDICTION, claim_of, labels_table
 from hedgeclipper.cli.output import (
     CommandError,
     ExitCode,
@@ -234,7 +234,7 @@ def _label_table(
         index=range(votes.n_rows),
     )
     review = np.flatnonzero(~is_gold)[sure.review_order]
-    texts, claim = np.array(texts_of(labels), object), claim_of(sure, is_gold.size)
+    texts, claim = texts_of(labels), claim_of(sure, is_gold.size)
     return labels_table(frame, PREDICTION, texts, is_gold, review, claim)
 
 
