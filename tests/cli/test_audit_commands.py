@@ -5,7 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from hedgeclipper import audit, draw_sample
 from hedgeclipper.cli.output import ExitCode
+from tests.command_line import flowers
 
 N_ROWS = 1200
 
@@ -92,8 +94,6 @@ def test_a_sample_of_csv_fits_predictions_in_parquet(command, truth):
 
 
 def test_the_result_as_json_is_that_of_python(command, truth, checked):
-    from hedgeclipper import audit, draw_sample
-
     command(*AUDIT, "--max-error", 0.05, "--json")
     result = json.loads(command.out)
     predictions = pd.read_csv("predictions.csv")
@@ -267,12 +267,6 @@ def words_as_score(checked):
     frame.to_csv("predictions.csv", index=False)
 
 
-def no_score(checked):
-    frame = pd.read_csv("predictions.csv")
-    frame.loc[5, "score"] = np.nan
-    frame.to_csv("predictions.csv", index=False)
-
-
 def record_changed(checked):
     checked.assign(record=checked["record"].str.replace("seed=3", "seed=4")).to_csv(
         "checked.csv", index=False
@@ -295,7 +289,6 @@ BROKEN = {
     no_labels: "None of the 200 checked rows has a label",
     bad_score: "Column 'score' of predictions.csv must hold finite numbers. Got inf in row 5",
     words_as_score: "must hold finite numbers. Got 'high' in row 5",
-    no_score: "must hold finite numbers. Got nan in row 5",
     record_changed: "rows are not those that were drawn",
     two_records: "must have one record. Got 2",
 }
@@ -347,3 +340,48 @@ def test_a_sample_of_groups_is_refused(command, truth):
     assert command.code == ExitCode.DATA
     assert "A sample of groups is no sample of rows" in command.err
     assert "with `hedgeclipper sample`" in command.err
+
+
+@pytest.fixture
+def flower_rows():
+    flowers().to_csv("rows.csv", index=False)
+
+
+def test_a_sample_is_the_draw_of_python(command, flower_rows):
+    command("sample", "rows.csv", "-n", 20, "-t", "species", "-o", "to_label.csv", "--seed", 5)
+    frame = pd.read_csv("to_label.csv")
+    known = flowers()["species"].notna().to_numpy()
+    sample = draw_sample(150, 20, seed=5, excluded=known)
+    assert frame["row"].tolist() == sample.rows.tolist()
+    assert frame["position"].tolist() == list(range(1, 21))
+    assert frame["note"].tolist() == [f"flower {row}" for row in sample.rows]
+    assert frame["species"].isna().all()
+    assert "20 of 90 rows, drawn at random with seed 5 (60 more rows had a label" in command.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-n", 151], "151 rows cannot be drawn from rows.csv: there are 150 rows"),
+        (["-n", 0], "at least 1"),
+        (["-n", 91, "-t", "species"], "there are 90 rows without a label in 'species'"),
+        (["-n", 5, "-t", "kind"], "has no column 'kind'"),
+        (
+            ["-n", 5, "-t", "species", "--extend", "rows.csv"],
+            "is no sample of `hedgeclipper sample`",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn(command, flower_rows, words, message):
+    command("sample", "rows.csv", "-o", "to_label.csv", *words)
+    assert command.code in (ExitCode.DATA, ExitCode.USAGE)
+    assert message in command.err
+
+
+def test_columns_that_are_written_here(command):
+    flowers().assign(label=1).to_csv("rows.csv", index=False)
+    command("sample", "rows.csv", "-n", 5, "-o", "to_label.csv")
+    assert "Pass --target label if these are labels" in command.err
+    flowers().assign(row=1).to_csv("rows.csv", index=False)
+    command("sample", "rows.csv", "-n", 5, "-o", "to_label.csv")
+    assert "has a column 'row' itself" in command.err

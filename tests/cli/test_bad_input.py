@@ -245,13 +245,6 @@ def test_an_infinite_number(command, word):
     fails(command, (*words, "--model", "m.skops"), DATA, "too large")
 
 
-def test_files_with_different_columns(command):
-    cancer().to_csv("a.csv", index=False)
-    cancer().rename(columns={"mean_area": "area"}).to_csv("b.csv", index=False)
-    words = ("fit", "*.csv", "--target", "benign", "--model", "m.skops")
-    fails(command, words, DATA, "b.csv has other columns than a.csv: 'area', 'mean_area'")
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import skops.io
 
 from hedgeclipper import load
 from hedgeclipper.cli.output import ExitCode, Output
@@ -63,18 +62,6 @@ def test_a_command_that_is_stopped_leaves_nothing(tmp_path):
     assert said.splitlines()[-1] == "error: Stopped. Nothing was written."
     assert "Traceback" not in said
     assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]
-
-
-def test_stopped_while_a_model_is_saved(command, monkeypatch):
-    cancer().to_csv("rows.csv", index=False)
-
-    def stop(model):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(skops.io, "dumps", stop)
-    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops")
-    assert command.code == 130
-    assert [path.name for path in Path().iterdir()] == ["rows.csv"]
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,9 @@ from hedgeclipper.cli.checked_labels import (
 )
 from hedgeclipper.cli.finish_commands import LABEL, claim_of, labels_table, write_rows
 from hedgeclipper.cli.output import (
-    CommandError,
     ExitCode,
     Output,
+    UsageError,
     check_outputs,
     check_suffix,
 )
@@ -48,10 +48,9 @@ def sample_rows(options: SampleRows, output: Output) -> None:
     check_suffix(options.to, *TABLE_SUFFIXES, ".json")
     is_task = options.to.suffix.lower() == ".json"
     if is_task and options.extend is not None:
-        raise CommandError(
-            "The labels so far cannot be written as tasks of Label Studio.",
-            "End the name of the output in .csv or .parquet.",
-            ExitCode.USAGE,
+        raise UsageError(
+            "The labels so far cannot be written as tasks of Label Studio. End the name of the "
+            "output in .csv or .parquet."
         )
     frame, target = table.frame(), options.target
     if target is not None:
@@ -60,8 +59,8 @@ def sample_rows(options: SampleRows, output: Output) -> None:
     taken = [name for name in (*RECORD_COLUMNS, column) if name in frame and name != target]
     if taken:
         advice = "Pass --target label if these are labels." if taken[0] == LABEL else "Rename it."
-        raise CommandError(
-            f"{table.place} has a column {taken[0]!r} itself, which is written here.", advice
+        raise ValueError(
+            f"{table.place} has a column {taken[0]!r} itself, which is written here. {advice}"
         )
     names = [name for name in frame if name != target]
     labels = np.full(len(frame), None, object)
@@ -69,10 +68,9 @@ def sample_rows(options: SampleRows, output: Output) -> None:
         known = np.zeros(len(frame), bool) if target is None else frame[target].notna().to_numpy()
         if options.n > np.sum(~known):
             what = "rows" if target is None else f"rows without a label in {target!r}"
-            raise CommandError(
+            raise ValueError(
                 f"{options.n:,} rows cannot be drawn from {table.place}: there are "
-                f"{np.sum(~known):,} {what}.",
-                "Ask for fewer, or pass more rows.",
+                f"{np.sum(~known):,} {what}. Ask for fewer, or pass more rows."
             )
         digest = digest_in_order(frame[names]) if names else ""
         drawn = draw_sample(len(frame), options.n, seed=options.seed, excluded=known)
@@ -110,9 +108,9 @@ def _extended(
     name = str(options.extend)
     given = LabelTable.read(name, column, list(frame), table.place, options.dialect, output)
     if not given.is_sample:
-        raise CommandError(
-            f"{name} is no sample of `hedgeclipper sample`: it has no record of a draw.",
-            "Pass the file that it has written.",
+        raise ValueError(
+            f"{name} is no sample of `hedgeclipper sample`: it has no record of a draw. Pass the "
+            "file that it has written."
         )
     sample, places = given.read_sample(frame, output)
     labels = np.full(len(frame), None, object)
@@ -150,7 +148,7 @@ def audit_predictions(options: AuditPredictions, output: Output) -> None:
             **_ordering(table, frame, options),
             max_error=options.max_error,
             confidence_level=options.confidence_level,
-            segments=_segments(table, frame, options.by),
+            segments={name: _column(table, frame, name, "--by") for name in options.by or ()},
             classes=_classes(predictions, labels, options.classes),
             groups=_column(table, frame, options.groups, "--groups"),
             labeled_after=_labeled_after(frame, people),
@@ -182,7 +180,7 @@ def _check_options(options: AuditPredictions) -> None:
             f"a third one who settles. Got {len(options.labels)}."
         )
     if wrong:
-        raise CommandError(wrong, "See hedgeclipper audit --help.", ExitCode.USAGE)
+        raise UsageError(f"{wrong} See hedgeclipper audit --help.")
 
 
 def _column(table: Files, frame: pd.DataFrame, name: str | None, option: str) -> Any:
@@ -194,29 +192,20 @@ def _column(table: Files, frame: pd.DataFrame, name: str | None, option: str) ->
 
 def _ordering(table: Files, frame: pd.DataFrame, options: AuditPredictions) -> dict[str, Any]:
     """Return uncertainties or confidences, as numbers."""
-    for what, name in (
-        ("confidence", options.confidence_column),
-        ("uncertainty", options.uncertainty_column),
-    ):
-        if name is None:
-            continue
-        table.require([name], f"--{what}-column")
-        numbers = pd.to_numeric(frame[name], errors="coerce")
-        strange = frame[name][~np.isfinite(numbers.to_numpy(float))]
-        if len(strange):
-            raise CommandError(
-                f"Column {name!r} of {table.place} must hold finite numbers. Got "
-                f"{strange.tolist()[0]!r} in row {strange.index[0]}.",
-                "Name a column of numbers; give rows without one the number of the least sure.",
-            )
-        return {"confidences" if what == "confidence" else "uncertainties": numbers.to_numpy(float)}
-    return {}
-
-
-def _segments(table: Files, frame: pd.DataFrame, names: list[str] | None) -> Any:
-    if not names:
-        return None
-    return {name: _column(table, frame, name, "--by") for name in names}
+    name = options.confidence_column or options.uncertainty_column
+    if name is None:
+        return {}
+    is_confidence = name == options.confidence_column
+    table.require([name], f"--{'confidence' if is_confidence else 'uncertainty'}-column")
+    numbers = pd.to_numeric(frame[name], errors="coerce").to_numpy(float)
+    strange = frame[name][~np.isfinite(numbers)]
+    if len(strange):
+        raise ValueError(
+            f"Column {name!r} of {table.place} must hold finite numbers. Got "
+            f"{strange.tolist()[0]!r} in row {strange.index[0]}. Name a column of numbers; give "
+            "rows without one the number of the least sure."
+        )
+    return {"confidences" if is_confidence else "uncertainties": numbers}
 
 
 def _common_spelling(

@@ -17,7 +17,7 @@ import pandas as pd
 
 from hedgeclipper.bounds.agreement import Agreement, settle_labels
 from hedgeclipper.bounds.sample import POSITION, RECORD, RECORD_COLUMNS, ROW, Sample, read_record
-from hedgeclipper.cli.output import CommandError, ExitCode, Output
+from hedgeclipper.cli.output import Output, UsageError
 from hedgeclipper.cli.tables import Files, texts_of
 from hedgeclipper.io import listed
 from hedgeclipper.io.arrays import digest_in_order, plain_numbers
@@ -85,7 +85,7 @@ class LabelTable:
         """
         if name.lower().endswith(".jsonl"):
             if not Path(name).is_file():
-                raise CommandError(f"{name} does not exist.", "Pass the file of a session.")
+                raise ValueError(f"{name} does not exist. Pass the file of a session.")
             # imported here, since few need it
             from hedgeclipper.labeling.session import read_session
 
@@ -101,9 +101,9 @@ class LabelTable:
         new = [one for one in names if one not in (*known, *RECORD_COLUMNS)]
         found = column or ("label" if "label" in names or len(new) != 1 else new[0])
         if found not in names:
-            raise CommandError(
-                f"{name} has no column {found!r}. It has {listed(names)}.",
-                "Name the column of labels with --label-column, or --target of fit.",
+            raise ValueError(
+                f"{name} has no column {found!r}. It has {listed(names)}. Name the column of "
+                "labels with --label-column, or --target of fit."
             )
         return cls(name, frame, found, place)
 
@@ -137,7 +137,11 @@ class LabelTable:
             every = np.array([single.get(place) for place in range(sample.n_drawn)], object)
             return PeoplesLabels(sample.rows, every, self.column, sample)
         key = self._find_key(frame) if key is None else key
-        rows = self._row_numbers(len(frame)) if key is None else self._rows_of_keys(frame, key)
+        if key is None:
+            numbers = pd.to_numeric(self.frame[ROW], errors="coerce")
+            rows = pd.RangeIndex(len(frame)).get_indexer(numbers)
+        else:
+            rows = self._rows_of_keys(frame, key)
         kept = self._check_found(rows, key, output)
         given = LabelTable(self.name, self.frame[kept], self.column, self.place)
         rows = rows[kept]
@@ -152,17 +156,15 @@ class LabelTable:
     ) -> PeoplesLabels:
         """Return the labels of a session: those of rows that were drawn to test, and the others."""
         if session.n_rows != len(frame):
-            raise CommandError(
+            raise ValueError(
                 f"{self.name} is a session of {session.n_rows:,} rows, and {self.place} has "
-                f"{len(frame):,}.",
-                "Pass all rows that were labeled, in their order.",
+                f"{len(frame):,}. Pass all rows that were labeled, in their order."
             )
         shared = self.shared(list(frame))
         if len(shared) < len(session.columns) or digest_in_order(frame[shared]) != session.digest:
-            raise CommandError(
+            raise ValueError(
                 f"{self.place} has not the rows that {self.name} is a session of, or they are in "
-                "another order.",
-                "Pass the file that was labeled, as it was.",
+                "another order. Pass the file that was labeled, as it was."
             )
         sample = session.sample
         if sample is None:
@@ -194,22 +196,22 @@ class LabelTable:
         try:
             sample, places, n_columns = read_record(record)
         except ValueError as error:
-            raise CommandError(f"{self.name} is not as it was drawn:", str(error)) from error
+            raise ValueError(f"{self.name} is not as it was drawn: {error!s}") from error
         if sample.n_rows != len(frame):
-            raise CommandError(
+            raise ValueError(
                 f"{self.name} is a sample of {sample.n_rows:,} rows, and {self.place} has "
-                f"{len(frame):,}.",
-                "Pass all rows of the file that the sample was drawn from, in their order.",
+                f"{len(frame):,}. Pass all rows of the file that the sample was drawn from, in "
+                "their order."
             )
         shared = [name for name in self.shared(list(frame)) if name not in RECORD_COLUMNS]
         self.check_same(frame, shared, np.asarray(self.frame[ROW], np.int64))
         if sample.digest and len(shared) == n_columns > 0:
             found = digest_in_order(frame[shared])
             if found != sample.digest:
-                raise CommandError(
+                raise ValueError(
                     f"{self.place} is not the file that {self.name} was drawn from, or its rows "
-                    f"are in another order (digest {found}, drawn from {sample.digest}).",
-                    "Pass the rows as they were, or draw a new sample.",
+                    f"are in another order (digest {found}, drawn from {sample.digest}). Pass the "
+                    "rows as they were, or draw a new sample."
                 )
         elif not shared and output is not None:
             output.note(
@@ -225,11 +227,11 @@ class LabelTable:
             one, other = (plain_numbers(column.to_numpy(object)) for column in both)
             differ = ~np.isclose(one, other, rtol=1e-9, atol=0.0, equal_nan=True)
             if differ.any():
-                raise CommandError(
+                raise ValueError(
                     f"{self.name} and {self.place} differ in {name!r} of {differ.sum():,} rows, "
-                    f"such as {listed_rows(rows[differ])}.",
-                    "One of them was changed or sorted in between: pass the files as they were, or "
-                    "name the column that tells rows apart with --key.",
+                    f"such as {listed_rows(rows[differ])}. One of them was changed or sorted in "
+                    "between: pass the files as they were, or name the column that tells rows "
+                    "apart with --key."
                 )
 
     def _find_key(self, frame: pd.DataFrame) -> str | None:
@@ -240,33 +242,26 @@ class LabelTable:
         unique = [name for name in shared if frame[name].is_unique]
         found = shared if len(shared) == 1 else unique
         if len(found) != 1:
-            raise CommandError(
+            raise UsageError(
                 f"{self.name} does not say which rows it is about: it has neither a column 'row', "
                 f"their numbers from 0, nor one column in common with {self.place} that names "
-                "them.",
-                "Name the column that is different in each row with --key.",
-                ExitCode.USAGE,
+                "them. Name the column that is different in each row with --key."
             )
         return found[0]
-
-    def _row_numbers(self, n_rows: int) -> np.ndarray:
-        numbers = pd.to_numeric(self.frame[ROW], errors="coerce").to_numpy(float)
-        bad = ~((numbers >= 0) & (numbers < n_rows) & (numbers == np.floor(numbers)))
-        return np.where(bad, -1, numbers).astype(np.int64)
 
     def _rows_of_keys(self, frame: pd.DataFrame, key: str) -> np.ndarray:
         for table, place in ((self.frame, self.name), (frame, self.place)):
             if key not in table:
-                raise CommandError(
-                    f"{place} has no column {key!r} for --key. It has {listed(list(table))}.",
-                    "Name a column that both files have.",
+                raise ValueError(
+                    f"{place} has no column {key!r} for --key. It has {listed(list(table))}. Name "
+                    "a column that both files have."
                 )
         keys = pd.Index(texts_of(frame[key]))
         if keys.has_duplicates:
             twice = keys[keys.duplicated()][0]
-            raise CommandError(
-                f"{self.place} has more than one row with the {key} {twice!r}.",
-                "Name a column with --key that is different in each row.",
+            raise ValueError(
+                f"{self.place} has more than one row with the {key} {twice!r}. Name a column with "
+                "--key that is different in each row."
             )
         return keys.get_indexer(texts_of(self.frame[key]))
 
@@ -275,9 +270,9 @@ class LabelTable:
         kept, name = rows >= 0, ROW if key is None else key
         lost = texts_of(self.frame[name][~kept]).tolist()
         if lost and (output is None or not kept.any()):
-            raise CommandError(
-                f"{self.place} has no {name} {listed(lost, 5)}, which {self.name} has labels of.",
-                "Pass labels of rows of this file, or name the column that both have with --key.",
+            raise ValueError(
+                f"{self.place} has no {name} {listed(lost, 5)}, which {self.name} has labels of. "
+                "Pass labels of rows of this file, or name the column that both have with --key."
             )
         if lost and output is not None:
             output.note(
@@ -300,9 +295,9 @@ def one_label_each(
         elif label is not None and label != before:
             twice.append(name)
     if twice:
-        raise CommandError(
-            f"{file} has different labels for {key} {listed(sorted(set(twice)), 5)}.",
-            "Keep one of them; labels of two people go into two files.",
+        raise ValueError(
+            f"{file} has different labels for {key} {listed(sorted(set(twice)), 5)}. Keep one of "
+            "them; labels of two people go into two files."
         )
     return found
 
@@ -311,16 +306,15 @@ def settle_people(people: Sequence[PeoplesLabels], confidence_level: float) -> P
     """Return the labels of one person, or those that two agree on or a third one settles."""
     first, samples = people[0], [one.sample for one in people]
     if any(one is None for one in samples) and any(one is not None for one in samples):
-        raise CommandError(
-            "Some files of labels have the record of a sample, and others do not.",
-            "Give all people the file that `hedgeclipper sample` has written.",
+        raise ValueError(
+            "Some files of labels have the record of a sample, and others do not. Give all people "
+            "the file that `hedgeclipper sample` has written."
         )
-    for one in samples[1:]:
-        if one is not None and not _are_same(one, samples[0]):
-            raise CommandError(
-                "The files of labels have records of different samples.",
-                "Pass labels of the same rows.",
-            )
+    digests = {(one.digest, one.rows.tobytes()) for one in samples if one is not None}
+    if len(digests) > 1:
+        raise ValueError(
+            "The files of labels have records of different samples. Pass labels of the same rows."
+        )
     if len(people) == 1:
         return first
     rows = pd.unique(np.concatenate([one.rows for one in people]))
@@ -328,10 +322,6 @@ def settle_people(people: Sequence[PeoplesLabels], confidence_level: float) -> P
     by_row = [np.where(pd.isna(labels), None, labels) for labels in by_row]
     agreement = settle_labels(*by_row, confidence_level=confidence_level)
     return PeoplesLabels(rows, agreement.labels, first.column, first.sample, None, agreement)
-
-
-def _are_same(one: Sample, other: Sample | None) -> bool:
-    return other is not None and one.digest == other.digest and np.array_equal(one.rows, other.rows)
 
 
 def note_skipped(people: PeoplesLabels, output: Output) -> None:

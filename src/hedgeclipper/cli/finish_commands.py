@@ -25,7 +25,7 @@ from hedgeclipper.bounds.finishing import FileClaim
 from hedgeclipper.bounds.sample import RECORD, ROW, format_record, parse_record
 from hedgeclipper.cli.app import Finish
 from hedgeclipper.cli.checked_labels import LabelTable, clean_texts, listed_rows, one_label_each
-from hedgeclipper.cli.output import CommandError, Output, check_outputs, check_suffix
+from hedgeclipper.cli.output import Output, check_outputs, check_suffix
 from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, texts_of, write_frame
 from hedgeclipper.io import listed
 from hedgeclipper.io.digests import digest_in_order
@@ -102,10 +102,9 @@ def merge_reviews(
     changed = np.array([row for row in rows if not is_open[row]], np.int64)
     against = changed[(source[changed] == PEOPLE) & (texts[changed] != "")]
     if against.size:
-        raise CommandError(
+        raise ValueError(
             f"People have given other labels to {against.size:,} rows before: "
-            f"{listed_rows(against)}.",
-            "Settle them, and keep one label for each row.",
+            f"{listed_rows(against)}. Settle them, and keep one label for each row."
         )
     corrected = changed[source[changed] == PREDICTION]
     if corrected.size:
@@ -156,9 +155,9 @@ def labels_table(
     n_rows = len(frame)
     taken = [name for name in OWN_COLUMNS if name in frame and name != ROW]
     if taken or (ROW in frame and not np.array_equal(frame[ROW], np.arange(n_rows))):
-        raise CommandError(
-            f"Predictions have a column {(taken or [ROW])[0]!r} themselves, which is written here.",
-            "Rename it.",
+        raise ValueError(
+            f"Predictions have a column {(taken or [ROW])[0]!r} themselves, which is written here. "
+            "Rename it."
         )
     review = np.zeros(n_rows, bool)
     review[review_order] = True
@@ -204,10 +203,9 @@ def check_labels_table(table: pd.DataFrame, place: str) -> tuple[pd.DataFrame, F
     """
     missing = [name for name in OWN_COLUMNS if name not in table]
     if missing:
-        raise CommandError(
-            f"{place} has no column {missing[0]!r}. It has {listed(list(table))}.",
-            "Pass a file that `hedgeclipper predict`, `votes` or `audit` has written with "
-            "--max-error.",
+        raise ValueError(
+            f"{place} has no column {missing[0]!r}. It has {listed(list(table))}. Pass a file that "
+            "`hedgeclipper predict`, `votes` or `audit` has written with --max-error."
         )
     facts = parse_record(table[RECORD].tolist(), "digest")
     claim = FileClaim.from_record(facts)
@@ -216,17 +214,17 @@ def check_labels_table(table: pd.DataFrame, place: str) -> tuple[pd.DataFrame, F
     if lost.size or len(table) != claim.n_rows:
         twice = pd.Series(rows)[pd.Series(rows).duplicated()].unique()
         what = f"has no {listed_rows(lost)}" if lost.size else f"has {listed_rows(twice)} twice"
-        raise CommandError(
-            f"{place} was written with {claim.n_rows:,} rows, has {len(table):,}, and {what}.",
-            "Pass the file as it was written.",
+        raise ValueError(
+            f"{place} was written with {claim.n_rows:,} rows, has {len(table):,}, and {what}. Pass "
+            "the file as it was written."
         )
     table = table.assign(**{ROW: rows.astype(np.int64)}).sort_values(ROW, ignore_index=True)
     table[REVIEW] = [text.lower() == "true" for text in texts_of(table[REVIEW])]
     if _digest(table) != facts["digest"]:
-        raise CommandError(
-            f"Labels of {place} that need no review were changed after it was written"
-            f"{_changed(table)}.",
-            "Pass the file as it was written, and corrections with --reviewed.",
+        raise ValueError(
+            f"Labels of {place} that need no review were changed after it was "
+            f"written{_changed(table)}. Pass the file as it was written, and corrections with "
+            "--reviewed."
         )
     return table, claim
 
@@ -262,7 +260,7 @@ def _rows_to_review(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that are open, in the order of review, with an empty label."""
     rows = table[table[REVIEW]].sort_values(ORDER).drop(columns=[LABEL, REVIEW, SOURCE, RECORD])
     if rows.empty:
-        raise CommandError("No row is left to review.", "Leave out --to-review.")
+        raise ValueError("No row is left to review. Leave out --to-review.")
     first = [ROW, ORDER]
     rows = rows[[*first, *(name for name in rows if name not in first)]]
     return rows.assign(**{LABEL: pd.Series([None] * len(rows), rows.index, dtype="string")})

@@ -10,19 +10,23 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import pandas as pd
+from rich.console import Console
 
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.cli.app import LabelRows
 from hedgeclipper.cli.finish_commands import PEOPLE, PREDICTION, SOURCE
 from hedgeclipper.cli.model_commands import check_finite, columns_to_use
-from hedgeclipper.cli.output import CommandError, ExitCode, Output, check_outputs, check_suffix
+from hedgeclipper.cli.output import Output, UsageError, check_outputs, check_suffix
 from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, clean_labels, write_frame
 from hedgeclipper.io import as_text, listed, missing_labels
+from hedgeclipper.io.atomic import NotWrittenError
 from hedgeclipper.io.messages import import_extra
 from hedgeclipper.labeling import LabelingLoop
 from hedgeclipper.labeling.frontend import Frontend
+from hedgeclipper.labeling.keys import Keys
 from hedgeclipper.labeling.rows_view import RowView
 from hedgeclipper.labeling.session import read_session
+from hedgeclipper.labeling.terminal import TerminalLabeling
 from hedgeclipper.report.page import write_report
 
 SESSION_SUFFIX, FINISHED_SUFFIX, NOTE = ".session.jsonl", ".labeled", "note"
@@ -33,13 +37,21 @@ def label_rows(options: LabelRows, output: Output) -> None:
     if not options.terminal:
         for name in ("starlette", "uvicorn"):
             import_extra(name, "label", "hedgeclipper label")
-    table = LabelTable.read(options, output)
+    table = RowsToLabel.read(options, output)
     loop = open_loop(table, options, output)
     frontend = Frontend(loop, table.X, options.annotator)
     finished = FinishedFile(table, loop, options, output)
     try:
         with suppress(KeyboardInterrupt, EOFError):  # the usual way to stop
-            _run(options, table, frontend, finished, output)
+            if options.terminal:
+                with Keys() as keys:
+                    TerminalLabeling(frontend, table.view, table.classes, keys, Console()).run()
+            else:
+                # imported here, since it needs the extra
+                from hedgeclipper.labeling.server import LabelPage, serve
+
+                page = LabelPage(frontend, table.view, table.target, table.classes, finished.write)
+                serve(page, options.port, output.say, open_browser=not options.no_browser)
         if frontend.is_over():
             output.say(finished.write())
         else:
@@ -50,31 +62,8 @@ def label_rows(options: LabelRows, output: Output) -> None:
         loop.close()
 
 
-def _run(
-    options: LabelRows,
-    table: LabelTable,
-    frontend: Frontend,
-    finished: FinishedFile,
-    output: Output,
-) -> None:
-    """Serve the page, or ask in the terminal."""
-    if options.terminal:
-        from rich.console import Console
-
-        from hedgeclipper.labeling.keys import Keys
-        from hedgeclipper.labeling.terminal import TerminalLabeling
-
-        with Keys() as keys:
-            TerminalLabeling(frontend, table.view, table.classes, keys, Console()).run()
-        return
-    from hedgeclipper.labeling.server import LabelPage, serve
-
-    page = LabelPage(frontend, table.view, table.target, table.classes, finished.write)
-    serve(page, options.port, output.say, open_browser=not options.no_browser)
-
-
 @dataclass(frozen=True, eq=False)
-class LabelTable:
+class RowsToLabel:
     """Rows to label, how they are shown, what the model learns from, and the labels known."""
 
     frame: pd.DataFrame
@@ -87,11 +76,12 @@ class LabelTable:
     session: Path
 
     @classmethod
-    def read(cls, options: LabelRows, output: Output) -> LabelTable:
+    def read(cls, options: LabelRows, output: Output) -> RowsToLabel:
         """Read and check the rows, and name the files to write."""
         files = Files.find([options.data], output, options.dialect)
         first = files.paths[0]
-        to = options.to or first.with_name(f"{_stem(first)}{FINISHED_SUFFIX}.csv")
+        stem = first.name.removesuffix(".gz").rpartition(".")[0] or first.name
+        to = options.to or first.with_name(f"{stem}{FINISHED_SUFFIX}.csv")
         session = options.session or first.with_name(first.name + SESSION_SUFFIX)
         check_outputs(to, inputs=[files, session], force=options.force)
         check_suffix(to, *TABLE_SUFFIXES)
@@ -102,9 +92,8 @@ class LabelTable:
         frame = files.frame(strings=strings)
         for name in (SOURCE, NOTE):
             if name in frame:
-                raise CommandError(
-                    f"{files.place} has a column {name!r} itself, which is written here.",
-                    "Rename it.",
+                raise ValueError(
+                    f"{files.place} has a column {name!r} itself, which is written here. Rename it."
                 )
         y, classes = _labels(frame, options, output)
         left_out = [*(options.drop or ()), *([options.image] if options.image else ())]
@@ -129,21 +118,19 @@ def _labels(
     classes = list(dict.fromkeys(named or found))
     unknown = [label for label in found if label not in classes]
     if unknown:
-        raise CommandError(
-            f"{options.target!r} has labels that --classes does not name: {listed(unknown, 5)}.",
-            "Name all classes.",
-            ExitCode.USAGE,
+        raise UsageError(
+            f"{options.target!r} has labels that --classes does not name: {listed(unknown, 5)}. "
+            "Name all classes."
         )
     if len(classes) < 2:
-        raise CommandError(
-            f"There are fewer than two classes: {listed(classes, 5) or 'none'}.",
-            "Name them, such as --classes benign,malignant.",
-            ExitCode.USAGE,
+        raise UsageError(
+            f"There are fewer than two classes: {listed(classes, 5) or 'none'}. Name them, such as "
+            "--classes benign,malignant."
         )
     return y, classes
 
 
-def open_loop(table: LabelTable, options: LabelRows, output: Output) -> LabelingLoop:
+def open_loop(table: RowsToLabel, options: LabelRows, output: Output) -> LabelingLoop:
     """Return the loop of a session, which goes on if its file is there."""
     if table.session.exists():
         loop = LabelingLoop.resume(table.session, table.X)
@@ -163,7 +150,7 @@ def open_loop(table: LabelTable, options: LabelRows, output: Output) -> Labeling
 
 
 def _check_same_session(
-    loop: LabelingLoop, table: LabelTable, options: LabelRows, output: Output
+    loop: LabelingLoop, table: RowsToLabel, options: LabelRows, output: Output
 ) -> None:
     """Raise unless a session labels what the options ask for; note what stays as it began."""
     for name, ours, theirs in (
@@ -172,10 +159,9 @@ def _check_same_session(
     ):
         if set(ours) != set(theirs):
             loop.close()
-            raise CommandError(
-                f"{table.session} was begun with {name} {','.join(theirs)}. Got {','.join(ours)}.",
-                "Pass the same, or name a new session with --session.",
-                ExitCode.USAGE,
+            raise UsageError(
+                f"{table.session} was begun with {name} {','.join(theirs)}. Got {','.join(ours)}. "
+                "Pass the same, or name a new session with --session."
             )
     for name, own, begun in (
         ("--max-error", options.max_error, loop.max_error),
@@ -189,7 +175,7 @@ class FinishedFile:
     """Writes the finished file, anew if labels have changed since, and says so."""
 
     def __init__(
-        self, table: LabelTable, loop: LabelingLoop, options: LabelRows, output: Output
+        self, table: RowsToLabel, loop: LabelingLoop, options: LabelRows, output: Output
     ) -> None:
         self.table, self.loop, self.options, self.output = table, loop, options, output
         self.words, self._n_bytes = "", -1
@@ -245,10 +231,6 @@ class FinishedFile:
                     title=title,
                     force=True,
                 )
-        except (ImportError, ValueError, CommandError) as error:
+        except (ImportError, ValueError, NotWrittenError) as error:
             return f"There is no report: {error}"
         return f"A report of what the model has learned: {path}."
-
-
-def _stem(path: Path) -> str:
-    return path.name.removesuffix(".gz").rpartition(".")[0] or path.name

@@ -31,9 +31,8 @@ from hedgeclipper.cli.checked_labels import (
 )
 from hedgeclipper.cli.finish_commands import OWN_COLUMNS, claim_of, labels_table
 from hedgeclipper.cli.output import (
-    CommandError,
-    ExitCode,
     Output,
+    UsageError,
     auto_label_facts,
     check_outputs,
     check_suffix,
@@ -52,7 +51,7 @@ from hedgeclipper.io import as_text, missing_labels
 from hedgeclipper.io.atomic import naming_output
 from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.frames import pyarrow
-from hedgeclipper.persistence import load, save
+from hedgeclipper.persistence import ModelFileError, load, save
 from hedgeclipper.votes.aggregator import VoteAggregator
 
 ROWS_IN_REPORT = 50_000
@@ -73,9 +72,7 @@ def fit(options: Fit, output: Output) -> None:
     people = read_people(options, options.target, tables, output)
     target = options.target or (people and people.column)
     if not target:
-        raise CommandError(
-            "Missing option '--target'.", "Name the column to predict.", ExitCode.USAGE
-        )
+        raise UsageError("Missing option '--target'. Name the column to predict.")
     if people is None:
         tables[0].require([target], "--target")
     sample, key = (people.sample, people.key) if people else (None, None)
@@ -203,7 +200,7 @@ def evaluate(options: Evaluate, output: Output) -> None:
     labels = clean_labels(table.column(target), options.unlabeled_value or (), output)
     known = ~missing_labels(labels)
     if not known.any():
-        raise CommandError(f"None of the {known.size:,} rows has a label.", "Pass labeled rows.")
+        raise ValueError(f"None of the {known.size:,} rows has a label. Pass labeled rows.")
     if not known.all():
         output.note(f"{(~known).sum():,} rows without a label are not used.")
     by_text = {str(label): label for label in model.classes_.tolist()}
@@ -211,10 +208,9 @@ def evaluate(options: Evaluate, output: Output) -> None:
     found = {str(label) for label in y}
     unknown = sorted(found - {*by_text})
     if len(unknown) == len(found):
-        raise CommandError(
+        raise ValueError(
             f"{target!r} has no class of the model: {unknown[:5]}, where the model has "
-            f"{[*by_text][:5]}.",
-            "Name the column of the labels with --target.",
+            f"{[*by_text][:5]}. Name the column of the labels with --target."
         )
     if unknown:
         output.note(f"Classes that the model does not know count as errors: {unknown[:5]}.")
@@ -222,9 +218,9 @@ def evaluate(options: Evaluate, output: Output) -> None:
     with output.working("predicting"):
         predicted, probabilities, is_scored = model._predict_unseen(rows)
     if not is_scored.any():
-        raise CommandError(
-            "All labeled rows are rows of the fit, and none was predicted without its label.",
-            "Pass new rows; `hedgeclipper fit` has printed the error that held-out labels tell.",
+        raise ValueError(
+            "All labeled rows are rows of the fit, and none was predicted without its label. Pass "
+            "new rows; `hedgeclipper fit` has printed the error that held-out labels tell."
         )
     kept = predicted[is_scored], probabilities[is_scored]
     scores = evaluate_predictions(y[is_scored], *kept, model.classes_, options.confidence_level)
@@ -260,11 +256,10 @@ def _check_rows_of_fit(model: HedgeClipperClassifier, rows: TrainingRows, output
     A report on other rows would show what was measured on those of the fit beside them.
     """
     if model.fit_files_["digest"] != digest_labeled(rows.X[_used_names(model)], rows.y):
-        raise CommandError(
+        raise ValueError(
             f"The model was fitted to {model.n_labeled_:,} labeled rows. Got {rows.y.size:,} that "
-            "are different.",
-            "Pass the rows of the fit; measure the model on other rows with `hedgeclipper "
-            "evaluate`.",
+            "are different. Pass the rows of the fit; measure the model on other rows with "
+            "`hedgeclipper evaluate`."
         )
     if rows.n_unlabeled != model.n_unlabeled_:
         output.note(
@@ -328,26 +323,22 @@ def read_new_rows(
 def load_model(path: Path, takes_votes: bool = False) -> Any:
     """Return a model that fit has saved, or also votes."""
     if not path.is_file():
-        raise CommandError(
-            f"{path} is not a file.",
-            "Pass a model that `hedgeclipper fit` has saved.",
-            ExitCode.MODEL,
+        raise ModelFileError(
+            f"{path} is not a file. Pass a model that `hedgeclipper fit` has saved."
         )
     model = load(path)
     if isinstance(model, VoteAggregator):
         if takes_votes:
             return model
-        raise CommandError(
-            f"{path} is a model of votes, which this command does not take.",
-            "`hedgeclipper predict` labels new votes with it; `hedgeclipper votes` prints its "
-            "error, and --report writes its report.",
-            ExitCode.MODEL,
+        raise ModelFileError(
+            f"{path} is a model of votes, which this command does not take. `hedgeclipper predict` "
+            "labels new votes with it; `hedgeclipper votes` prints its error, and --report writes "
+            "its report."
         )
     if not hasattr(model, "fit_files_"):
-        raise CommandError(
-            f"{path} holds a {type(model).__name__} that `hedgeclipper fit` has not saved.",
-            "Use it from Python, with hedgeclipper.load.",
-            ExitCode.MODEL,
+        raise ModelFileError(
+            f"{path} holds a {type(model).__name__} that `hedgeclipper fit` has not saved. Use it "
+            "from Python, with hedgeclipper.load."
         )
     return model
 
@@ -377,8 +368,8 @@ def _with_keys(raw: Path, keys: pd.Series | None, counts: Counter[Any]) -> Itera
     start = 0
     with pyarrow("pyarrow.parquet").ParquetFile(raw) as file:
         if keys is not None and keys.name in file.schema_arrow.names:
-            raise CommandError(
-                f"Predictions have a column {keys.name!r} themselves.", "Rename the column of --id."
+            raise ValueError(
+                f"Predictions have a column {keys.name!r} themselves. Rename the column of --id."
             )
         for batch in file.iter_batches():
             part = slice(start, start := start + batch.num_rows)
@@ -476,15 +467,14 @@ def _print_classes(found: Evaluation, output: Output) -> None:
 def find_tables(options: Fit | WriteReport, output: Output) -> list[Files]:
     """Return the files of rows, and of unlabeled rows if there are such."""
     if options.key is not None and options.labels is None:
-        raise CommandError("--key is given without --labels.", "Pass both.", ExitCode.USAGE)
+        raise UsageError("--key is given without --labels. Pass both.")
     where = [options.data], options.unlabeled
     tables = [Files.find(paths, output, options.dialect) for paths in where if paths]
     paths = [path for files in tables for path in files.paths]
     if len(set(paths)) < len(paths):
-        raise CommandError(
-            f"{tables[-1].place} is passed twice, as DATA and as --unlabeled.",
-            "Leave out --unlabeled: rows of DATA without a target are unlabeled already.",
-            ExitCode.USAGE,
+        raise UsageError(
+            f"{tables[-1].place} is passed twice, as DATA and as --unlabeled. Leave out "
+            "--unlabeled: rows of DATA without a target are unlabeled already."
         )
     return tables
 
@@ -498,11 +488,9 @@ def read_people(
         return None
     table = LabelTable.read(options.labels, target, data.names, data.place, options.dialect, output)
     if table.is_sample and len(tables) > 1:
-        raise CommandError(
+        raise UsageError(
             f"{options.labels} is a sample of {data.place}, and tells nothing of the rows of "
-            "--unlabeled.",
-            "Put all rows into one file, and draw the sample from it.",
-            ExitCode.USAGE,
+            "--unlabeled. Put all rows into one file, and draw the sample from it."
         )
     if options.key is not None:
         data.require([options.key], "--key")
@@ -512,10 +500,10 @@ def read_people(
     if people.sample is not None and people.skipped:
         level = getattr(options, "confidence_level", None)
         if level is not None:
-            raise CommandError(
+            raise ValueError(
                 f"{listed_rows(np.array(people.skipped)).capitalize()} of {options.labels} were "
-                "skipped before the tests were drawn, so that these cannot tell of them.",
-                "Label them, or leave out --confidence: the error is then an estimate.",
+                "skipped before the tests were drawn, so that these cannot tell of them. Label "
+                "them, or leave out --confidence: the error is then an estimate."
             )
         excluded = np.setdiff1d(people.sample.excluded, people.skipped)
         return replace(people, sample=replace(people.sample, excluded=excluded))
@@ -539,10 +527,10 @@ def read_target(
         pairs = zip(before, after, strict=True)
         differ = np.array([x not in (None, *marks) and y not in (None, x) for x, y in pairs], bool)
         if differ.any():
-            raise CommandError(
+            raise ValueError(
                 f"Column {target!r} of {data.place} has other labels than --labels for "
-                f"{differ.sum():,} rows, such as {listed_rows(rows[differ])}.",
-                "Keep one label for each row.",
+                f"{differ.sum():,} rows, such as {listed_rows(rows[differ])}. Keep one label for "
+                "each row."
             )
         column.iloc[rows] = after
     return clean_labels(column, marks, output)
@@ -638,10 +626,9 @@ def columns_to_use(
     for option, named in {"--drop": drop, "--keep": keep, "--id": keys}.items():
         data.require(named, option)
         if target in named:
-            raise CommandError(
-                f"{target!r} is both the target and a column of {option}.",
-                f"Take it out of {option}, or name another --target.",
-                ExitCode.USAGE,
+            raise UsageError(
+                f"{target!r} is both the target and a column of {option}. Take it out of {option}, "
+                "or name another --target."
             )
     names = [name for name in data.names if name not in {target, *keys, *drop}]
     left_out = data.id_columns([name for name in names if name not in keep])
@@ -649,7 +636,7 @@ def columns_to_use(
         output.note(f"Column {name!r} is left out: {reason}. Pass --keep {name!r} to use it.")
     names = [name for name in names if name not in left_out]
     if not names:
-        raise CommandError(f"{data.place} has no column but the target.", "Add columns.")
+        raise ValueError(f"{data.place} has no column but the target. Add columns.")
     return names, left_out | dict.fromkeys(keys, "it names the rows")
 
 
@@ -657,9 +644,8 @@ def check_finite(X: pd.DataFrame) -> pd.DataFrame:
     """Return rows as they are, or name a column that has too large numbers."""
     infinite = (X.select_dtypes("number").abs() > np.finfo(np.float32).max).any()
     if infinite.any():
-        raise CommandError(
+        raise ValueError(
             f"Column {infinite.idxmax()!r} of {X.attrs.get('place', 'the rows')} has an infinite "
-            "number, or one too large.",
-            "Rescale the column, or leave the place empty.",
+            "number, or one too large. Rescale the column, or leave the place empty."
         )
     return X

@@ -47,12 +47,8 @@ class ExitCode(IntEnum):
     STOPPED = 130
 
 
-class CommandError(Exception):
-    """An error that the user can do something about: what is wrong, what to do, and how it ends."""
-
-    def __init__(self, message: str, hint: str, code: ExitCode = ExitCode.DATA):
-        super().__init__(f"{message} {hint}")
-        self.code = code
+class UsageError(ValueError):
+    """Options that do not go together, or cannot be meant."""
 
 
 class Output:
@@ -98,8 +94,10 @@ class Output:
             self._out.print(Text(line) if isinstance(line, str) else line)
 
     def note(self, text: str) -> None:
-        """Print what the user should know, and keep it for the result."""
+        """Print what the user should know, once, and keep it for the result."""
         text = " ".join(text.split())
+        if text in self.notes:
+            return
         self.notes.append(text)
         if not self.is_quiet:
             self._err.print(Text.assemble(("note: ", "yellow"), text))
@@ -207,11 +205,9 @@ def reporting(output: Output) -> Iterator[Output]:
 
 def exit_code_of(error: BaseException) -> ExitCode:
     """Return how a command ends that failed with this error."""
-    if isinstance(error, CommandError):
-        return error.code
     if isinstance(error, KeyboardInterrupt):
         return ExitCode.STOPPED
-    if isinstance(error, ImportError):  # of an extra that is not installed
+    if isinstance(error, (UsageError, ImportError)):  # of an extra that is not installed
         return ExitCode.USAGE
     # imported here, since help should not have to wait for it
     from hedgeclipper.io.atomic import NotWrittenError
@@ -254,7 +250,7 @@ def check_outputs(*paths: Path | None, inputs: Iterable[Any], force: bool) -> No
     only with ``force``.
     """
     # imported here, since help should not have to wait for it
-    from hedgeclipper.io.atomic import check_output
+    from hedgeclipper.io.atomic import NotWrittenError, check_output
 
     read = [path for one in inputs if one for path in getattr(one, "paths", [one])]
     taken = {path.resolve(): "is read by this command" for path in read}
@@ -262,25 +258,22 @@ def check_outputs(*paths: Path | None, inputs: Iterable[Any], force: bool) -> No
         if path is None:
             continue
         if path.resolve() in taken:
-            raise CommandError(
-                f"{path} {taken[path.resolve()]} and cannot be written by it.",
-                "Name another file to write.",
-                ExitCode.USAGE,
+            raise UsageError(
+                f"{path} {taken[path.resolve()]} and cannot be written by it. Name another file to "
+                "write."
             )
         taken[path.resolve()] = "is another output of this command"
         try:
             check_output(path, force=force)
         except OSError as error:
-            raise CommandError(one_line(error), "", ExitCode.OUTPUT) from error
+            raise NotWrittenError(one_line(error)) from error
 
 
 def check_suffix(path: Path | None, *suffixes: str) -> None:
     """Raise unless the name of a file to write ends in one of these."""
     if path is not None and path.suffix.lower() not in suffixes:
-        raise CommandError(
-            f"{path} has a suffix that cannot be written here.",
-            f"End it in {' or '.join(suffixes)}.",
-            ExitCode.USAGE,
+        raise UsageError(
+            f"{path} has a suffix that cannot be written here. End it in {' or '.join(suffixes)}."
         )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from hedgeclipper.cli.output import CommandError, Output
+from hedgeclipper.cli.output import Output
 from hedgeclipper.io import as_source, as_text, listed
 from hedgeclipper.io.atomic import atomic_path, naming_output
 from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
@@ -93,10 +93,9 @@ class Files:
         for file, schema in zip(self.files, self._schemas, strict=True):
             positions_of(schema.names, schema.names, file.place)
             if odd := set(schema.names) ^ set(self._schemas[0].names):
-                raise CommandError(
+                raise ValueError(
                     f"{file.place} has other columns than {self.files[0].place}: "
-                    f"{listed(sorted(odd), 5)}.",
-                    "Pass files with the same columns.",
+                    f"{listed(sorted(odd), 5)}. Pass files with the same columns."
                 )
 
     def require(self, names: Sequence[str], what: str, advice: str = "") -> None:
@@ -105,9 +104,9 @@ class Files:
         if missing:
             guess = did_you_mean(missing[0], self.names)
             columns = f"column{'s' * (len(missing) > 1)} {listed(missing)}"
-            raise CommandError(
-                f"{self.place} has no {columns} for {what}. It has {listed(self.names)}.",
-                (guess + advice).strip() or "Name one of these.",
+            hint = (guess + advice).strip() or "Name one of these."
+            raise ValueError(
+                f"{self.place} has no {columns} for {what}. It has {listed(self.names)}. {hint}"
             )
 
     def frame(
@@ -139,7 +138,7 @@ class Files:
                 frame.index = pd.RangeIndex(n_rows, n_rows := n_rows + len(frame))
                 yield frame
         if n_rows == 0:
-            raise CommandError(f"{self.place} has no rows.", "Pass a file with rows.")
+            raise ValueError(f"{self.place} has no rows. Pass a file with rows.")
 
     def row_names(self, rows: np.ndarray, key: str | None) -> list[str]:
         """Return names of rows that were read: their keys, if there are such, or file and line."""
@@ -228,15 +227,14 @@ def parse_classes(labels: np.ndarray) -> np.ndarray:
 def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:
     """Return the number of labels of each class, or say why nothing can be learned from them."""
     if y.size == 0:
-        raise CommandError(
-            f"None of the {n_rows:,} rows has a value in {target!r}.",
-            "Label some rows of each class.",
+        raise ValueError(
+            f"None of the {n_rows:,} rows has a value in {target!r}. Label some rows of each class."
         )
     classes, counts = np.unique(y, return_counts=True)
     if classes.size == 1:
-        raise CommandError(
-            f"All {y.size:,} labeled rows are of one class, {classes.tolist()[0]!r}.",
-            "Label some rows of another class; leave the label empty where it is not known.",
+        raise ValueError(
+            f"All {y.size:,} labeled rows are of one class, {classes.tolist()[0]!r}. Label some "
+            "rows of another class; leave the label empty where it is not known."
         )
     texts = [str(label) for label in classes.tolist()]
     are_numbers = all(map(_NUMBER.fullmatch, texts))
@@ -245,11 +243,11 @@ def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:
     # more than 50 different numbers are measured, counted, or codes of too many classes
     is_measured = are_numbers and classes.size > min(50, max(n_usual, y.size / 10))
     if is_measured or classes.size > max(n_usual, y.size / 3):
-        raise CommandError(
-            f"{target!r} has {classes.size:,} different values on {y.size:,} labeled rows, such "
-            f"as {listed(classes.tolist(), 3)}.",
-            "Only classes can be predicted: name another column, or make classes of it, such as "
-            "low and high; write codes of classes as strings, such as 'c12'.",
+        raise ValueError(
+            f"{target!r} has {classes.size:,} different values on {y.size:,} labeled rows, such as "
+            f"{listed(classes.tolist(), 3)}. Only classes can be predicted: name another column, "
+            "or make classes of it, such as low and high; write codes of classes as strings, such "
+            "as 'c12'."
         )
     return dict(zip(classes.tolist(), counts.tolist(), strict=True))
 

@@ -15,9 +15,8 @@ from hedgeclipper.cli.app import LabelVotes, Predict
 from hedgeclipper.cli.checked_labels import LabelTable, has_record, note_skipped
 from hedgeclipper.cli.finish_commands import PREDICTION, claim_of, labels_table
 from hedgeclipper.cli.output import (
-    CommandError,
-    ExitCode,
     Output,
+    UsageError,
     auto_label_facts,
     check_outputs,
     check_suffix,
@@ -53,10 +52,10 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     frame = table.frame().drop(columns=options.drop or [])
     gold = read_gold(options.gold, is_column, frame, table.place, output)
     key = next((name for name in gold.frame if name in frame and name != gold.column), ROW)
-    voters = frame.drop(columns=options.gold) if is_column else frame
-    voters, gold = one_spelling(voters, gold, key, output)
+    votes = frame.drop(columns=options.gold) if is_column else frame
+    votes, gold = one_spelling(votes, gold, key, output)
     abstain_label = _abstain_label(options.abstain, gold, output)
-    cast, key = read_votes(voters, key, abstain_label)
+    cast, key = read_votes(votes, key, abstain_label)
     rows = pd.DataFrame({key: cast.rows}) if key == LONG[0] else frame
     people = gold.match(rows, None, output)
     note_skipped(people, output)
@@ -78,7 +77,16 @@ def aggregate(options: LabelVotes, output: Output) -> None:
         else:  # rows were compared with those that it was drawn from
             aggregator.fit(cast, y, sample=replace(people.sample, digest=""))
     rates = aggregator.class_rates()
-    output.result |= {**_result(aggregator, cast, known), "class_rates": vars(rates)}
+    voters = aggregator.voter_summary().reset_index(names="voter").astype(object)
+    output.result |= {
+        "command": "votes",
+        "n_rows": cast.n_rows,
+        "n_votes": cast.n_votes,
+        "n_gold": known.sum(),
+        "classes": aggregator.classes_.tolist(),
+        "voters": voters.where(voters.notna(), None).to_dict("records"),
+        "class_rates": vars(rates),
+    }
     facts = [*error_facts(aggregator, output), ("Rates", rates.describe())]
     sure = None
     if options.max_error is not None and not known.all():
@@ -118,20 +126,19 @@ def read_gold(
     names = Files.find([name], output).names
     is_draw = has_record(names)
     if not is_draw and len(names) != 2:
-        raise CommandError(
+        raise ValueError(
             f"{name} must have two columns, the keys of rows and their labels. It has "
-            f"{listed(names, 5)}.",
-            "Leave the others out.",
+            f"{listed(names, 5)}. Leave the others out."
         )
     column = None if is_draw else names[1]
     gold = LabelTable.read(name, column, list(frame), place, UNKNOWN_DIALECT, output)
     if is_draw and is_long:
-        raise CommandError(
-            f"{name} is a sample of lines of {place}, which has a vote in each.",
-            "Write a column for each voter, and draw rows of that table.",
+        raise ValueError(
+            f"{name} is a sample of lines of {place}, which has a vote in each. Write a column for "
+            "each voter, and draw rows of that table."
         )
     if missing_labels(gold.labels).all():
-        raise CommandError(f"{name} has no gold label.", "Label some rows of each class.")
+        raise ValueError(f"{name} has no gold label. Label some rows of each class.")
     if not is_draw and names[0] not in frame:
         key = LONG[0] if is_long else ROW
         return replace(gold, frame=gold.frame.rename(columns={names[0]: key}))
@@ -148,7 +155,7 @@ def predict_votes(options: Predict, model: VoteAggregator, table: Files, output:
         )
     if options.max_error is not None:
         advice = "`hedgeclipper votes --max-error` tells which rows of its own file need review."
-        raise CommandError("A model of votes does not take --max-error.", advice, ExitCode.USAGE)
+        raise UsageError(f"A model of votes does not take --max-error. {advice}")
     names = [name for name in table.names if name in {*voters, *LONG, options.row_id}]
     votes, key = read_votes(table.frame(names), options.row_id or ROW, model.abstain_label)
     labels = _label_table(model, votes, np.full(votes.n_rows, None), None, key)
@@ -195,23 +202,10 @@ def _abstain_label(abstain: str, gold: LabelTable, output: Output) -> Any:
         output.note("-1 is a gold label, so that only missing votes abstain.")
         return None
     if abstain in values:
-        raise CommandError(
-            f"{abstain!r} is a gold label and cannot mean no vote.", "Pass another --abstain."
+        raise ValueError(
+            f"{abstain!r} is a gold label and cannot mean no vote. Pass another --abstain."
         )
     return int(abstain) if abstain.lstrip("-").isdigit() else abstain
-
-
-def _result(model: VoteAggregator, votes: Votes, known: np.ndarray) -> dict[str, Any]:
-    """Return what ``--json`` prints."""
-    voters = model.voter_summary().reset_index(names="voter").astype(object)
-    return {
-        "command": "votes",
-        "n_rows": votes.n_rows,
-        "n_votes": votes.n_votes,
-        "n_gold": known.sum(),
-        "classes": model.classes_.tolist(),
-        "voters": voters.where(voters.notna(), None).to_dict("records"),
-    }
 
 
 def _label_table(
