@@ -10,7 +10,6 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import pandas as pd
-from rich.console import Console
 
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.cli.app import LabelRows
@@ -23,10 +22,8 @@ from hedgeclipper.io.atomic import NotWrittenError
 from hedgeclipper.io.messages import import_extra
 from hedgeclipper.labeling import LabelingLoop
 from hedgeclipper.labeling.frontend import Frontend
-from hedgeclipper.labeling.keys import Keys
 from hedgeclipper.labeling.rows_view import RowView
 from hedgeclipper.labeling.session import read_session
-from hedgeclipper.labeling.terminal import TerminalLabeling
 from hedgeclipper.report.page import write_report
 
 SESSION_SUFFIX, FINISHED_SUFFIX, NOTE = ".session.jsonl", ".labeled", "note"
@@ -44,6 +41,11 @@ def label_rows(options: LabelRows, output: Output) -> None:
     try:
         with suppress(KeyboardInterrupt, EOFError):  # the usual way to stop
             if options.terminal:
+                from rich.console import Console
+
+                from hedgeclipper.labeling.keys import Keys
+                from hedgeclipper.labeling.terminal import TerminalLabeling
+
                 with Keys() as keys:
                     TerminalLabeling(frontend, table.view, table.classes, keys, Console()).run()
             else:
