@@ -35,7 +35,7 @@ from hedgeclipper.cli.tables import (
     texts_of,
     write_frame,
 )
-from hedgeclipper.io.digests import digest_in_order
+from hedgeclipper.io.arrays import digest_in_order
 
 NEXT_TABLE = "Fill in the column {!r}; leave it empty where nobody can decide."
 NEXT_TASKS = "Import it into Label Studio, and skip tasks that nobody can decide."

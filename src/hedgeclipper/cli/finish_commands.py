@@ -28,7 +28,7 @@ from hedgeclipper.cli.checked_labels import LabelTable, clean_texts, listed_rows
 from hedgeclipper.cli.output import Output, check_outputs, check_suffix
 from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, texts_of, write_frame
 from hedgeclipper.io import listed
-from hedgeclipper.io.digests import digest_in_order
+from hedgeclipper.io.arrays import digest_in_order
 from hedgeclipper.io.label_studio import write_tasks
 
 LABEL, REVIEW, ORDER, SOURCE = "label", "review", "review_order", "source"

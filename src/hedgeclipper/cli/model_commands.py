@@ -48,8 +48,8 @@ from hedgeclipper.cli.tables import (
     write_table,
 )
 from hedgeclipper.io import as_text, missing_labels
+from hedgeclipper.io.arrays import digest_rows
 from hedgeclipper.io.atomic import naming_output
-from hedgeclipper.io.digests import digest_rows
 from hedgeclipper.io.frames import pyarrow
 from hedgeclipper.persistence import ModelFileError, load, save
 from hedgeclipper.votes.aggregator import VoteAggregator
