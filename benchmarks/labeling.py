@@ -1,14 +1,16 @@
 """Labels by hand that it takes to finish a file, with simulated annotators.
 
-    python -m benchmarks.labeling cost [REPEATS [MODEL]]   # runs what is missing
+    python -m benchmarks.labeling cost [REPEATS [MODEL [ERROR]]]    # runs what is missing
     python -m benchmarks.labeling validity [RUNS]
-    python -m benchmarks.labeling page                     # writes the sections in docs/label.md
+    python -m benchmarks.labeling page    # writes the sections in docs/label.md
 
 **Cost.** A pool of 3,000 rows of a file, of whose labels at most a share may be wrong. *Random*:
 random labels to learn from, then the fixed test of `whole_file`, then review. When to end learning
 and how many labels test is planned by the rule for random labels in `policy`, with constants of its
-own that were best for it. *One round* and *rounds*: `LabelingLoop` with one attempt to prove that
-has all of the level, and as it is, with a second one in reserve.
+own that were best for it. *BARGAIN*: the same model of random labels, after which BARGAIN chooses
+the rows that test it, and how many (`finishing.by_bargain`). *One round* and *rounds*:
+`LabelingLoop` with one attempt to prove that has all of the level, and as it is, with a second one
+in reserve.
 
 **Validity.** Generated pools of 600 rows and naive Bayes: how often the finished file has more
 errors than promised, with annotators who know the truth, with some who err in 2% of the labels, and
@@ -18,6 +20,7 @@ validation set, have no more errors than allowed.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -30,6 +33,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from benchmarks.data.sources import data_folder, fetch
 from benchmarks.draws import to_dense
+from benchmarks.finishing import BARGAIN, ENVIRONMENT, MAX_ERRORS, QUESTIONS, by_bargain
 from benchmarks.pages import NOT_RUN, bullets, markdown_table, write_pages
 from benchmarks.results_file import FOLDER, read_results, run_missing
 from hedgeclipper import HedgeClipperClassifier, LabelingLoop, VoteAggregator
@@ -42,9 +46,12 @@ RESULTS, VALIDITY = FOLDER / "labeling.csv", FOLDER / "labeling_validity.csv"
 TABLES = ("mushroom_sas", "mushroom_sas 5 %", "agnostic_ada", "adult", "a1a", "weather", "covtype")
 TABLES += ("covtype 10 %", "covtype, 7 classes", "kagg-cred")
 VOTES = ("crowd_sp", "bf_domain")
-ERRORS = (0.01, 0.05, 0.1)
+ERRORS = MAX_ERRORS
 WHOLE = (1.0,)
 METHODS = {"random": WHOLE, "one round": WHOLE, "rounds": loop_module.LEVEL_SHARES}
+RIVAL = "BARGAIN"
+# those on the page
+NAMES = {"random": "at random", RIVAL: "by BARGAIN", "rounds": "by the loop"}
 VALIDITY_METHODS = ("loop", "annotators err in 2%", "validation set")
 N_ROWS, N_BATCH, LEVEL = 3000, 20, 0.95
 
@@ -169,16 +176,18 @@ def run_loop(
         loop.tell(rows, y[rows])
 
 
-def cost(n_repeats: int, model: str) -> None:
-    """Run what is missing, all of a pool together."""
+def cost(n_repeats: int = 5, model: str = "trees", only: float | None = None) -> None:
+    """Run what is missing, all of a pool together; of one error only if it is given."""
     keys = [
         Key(data, model, error, repeat, method)
         for repeat in range(n_repeats)
         for data in (*TABLES, *VOTES)
-        for method in METHODS
+        for method in (*METHODS, *[RIVAL] * (not ENVIRONMENT.why_absent()))
         for error in ERRORS
+        if only in (None, error)
     ]
-    run_missing(keys, _cost_runs, RESULTS, Result, together=lambda key: (key.data, key.repeat))
+    together, n_jobs = (lambda key: (key.data, key.repeat)), os.cpu_count() or 1
+    run_missing(keys, _cost_runs, RESULTS, Result, together=together, n_jobs=n_jobs)
 
 
 def _cost_runs(keys: Sequence[Key]) -> list[Result]:
@@ -187,11 +196,26 @@ def _cost_runs(keys: Sequence[Key]) -> list[Result]:
     fits, learner, results = Fits(), _model(data, model, repeat), []
     for key in keys:
         start = time.perf_counter()
-        loop, labels = run_loop(X, y, learner, key.max_error, repeat, key.method, fits)
-        counts = y.size, loop.status().n_labeled, loop.status().n_test, loop.n_attempts
-        error, seconds = float(np.mean(labels != y)), round(time.perf_counter() - start, 2)
-        results.append(Result(*key, *counts, error, seconds))
+        method = "random" if key.method == RIVAL else key.method
+        loop, labels = run_loop(X, y, learner, key.max_error, repeat, method, fits)
+        n_by_hand, n_test = loop.status().n_labeled, loop.status().n_test
+        error = float(np.mean(labels != y))
+        if key.method == RIVAL and loop.n_attempts:
+            n_by_hand, error = _by_bargain(loop, y, key.max_error)
+        seconds = round(time.perf_counter() - start, 2)
+        results.append(Result(*key, y.size, n_by_hand, n_test, loop.n_attempts, error, seconds))
     return results
+
+
+def _by_bargain(loop: LabelingLoop, y: np.ndarray, max_error: float) -> tuple[int, float]:
+    """Return labels by hand, and the error of the file, if BARGAIN tests what this loop tested."""
+    attempt = loop._state.attempts[0]
+    wrong = attempt.predicted[attempt.order] != y[attempt.order]
+    uncertainties = attempt.uncertainties[attempt.order]
+    masks = by_bargain(wrong[None], uncertainties[None], wrong.size, y.size)
+    at = BARGAIN.index("BARGAIN, own choice"), QUESTIONS.index("file"), ERRORS.index(max_error)
+    kept = masks[0][at]
+    return int(y.size - kept.sum()), float(wrong[kept].sum() / y.size)
 
 
 def _model(data: str, model: str, seed: int) -> Any:
@@ -205,7 +229,7 @@ def _model(data: str, model: str, seed: int) -> Any:
 def validity(n_runs: int) -> None:
     """Run what is missing of generated pools."""
     keys = [(method, run) for run in range(n_runs) for method in VALIDITY_METHODS]
-    run_missing(keys, _validity_run, VALIDITY, ValidityRun)
+    run_missing(keys, _validity_run, VALIDITY, ValidityRun, n_jobs=os.cpu_count() or 1)
 
 
 def _validity_run(keys: Sequence[tuple[str, int]]) -> list[ValidityRun]:
@@ -249,43 +273,45 @@ def pages() -> dict[str, dict[str, str]]:
 
 def _cost_section() -> str:
     results = read_results(RESULTS, Result)
-    if not results:
-        return NOT_RUN
-    parts = []
-    for model in sorted({one.model for one in results}):
-        own = {one.key: one for one in results if one.model == model}
-        lines, ratios = [["file", *(f"at most {error:.0%} wrong" for error in ERRORS)]], []
-        for data in (*TABLES, *VOTES):
-            cells = []
-            for error in ERRORS:
-                runs = {
-                    m: [
-                        r.n_by_hand
-                        for k, r in own.items()
-                        if (k.data, k.max_error, k.method) == (data, error, m)
-                    ]
-                    for m in ("random", "rounds")
-                }
-                if not all(runs.values()):
-                    break
-                ratios.append(np.mean(runs["rounds"]) / np.mean(runs["random"]))
-                cells.append(" / ".join(f"{np.mean(found):,.0f}" for found in runs.values()))
-            if len(cells) == len(ERRORS):
-                lines.append([data, *cells])
-        n_repeats = len({one.repeat for one in own.values()})
-        n_broken = sum(one.error > one.max_error for one in own.values())
-        name = "the default model" if model == "default" else "100 trees"
-        parts.append(
-            f"Labels by hand at random / by the loop, {N_ROWS:,} rows, {name}, mean of {n_repeats} "
-            f"draw{'s' if n_repeats > 1 else ''}:\n\n{markdown_table(lines)}\n\n"
-            + bullets(
-                f"On average {100 * (1 - np.mean(ratios)):.0f}% fewer labels than at random, in "
-                f"the worst line {100 * (max(ratios) - 1):+.0f}%, in the best "
-                f"{100 * (min(ratios) - 1):+.0f}%",
-                f"{n_broken} of {len(own):,} finished files had more errors than allowed; 5% may",
-            )
-        )
-    return "\n\n".join(parts)
+    models = sorted({one.model for one in results}, reverse=True)
+    own = [[one for one in results if one.model == model] for model in models]
+    return "\n\n".join(map(_cost_table, own)) or NOT_RUN
+
+
+def _cost_table(results: Sequence[Result]) -> str:
+    """Return the table of one model, and what it shows."""
+    found: dict[tuple[str, float, str], list[int]] = {}
+    for one in results:
+        found.setdefault((one.data, one.max_error, one.method), []).append(one.n_by_hand)
+    means = {key: float(np.mean(own)) for key, own in found.items()}
+    methods = [name for name in NAMES if any(key[2] == name for key in means)]
+    errors = [error for error in ERRORS if any(key[1] == error for key in means)]
+    lines = [["file", *(f"at most {error:.0%} wrong" for error in errors)]]
+    ratios: dict[str, list[float]] = {name: [] for name in methods}
+    for data in (*TABLES, *VOTES):
+        cells = []
+        for error in errors:
+            own = {name: means.get((data, error, name), np.nan) for name in methods}
+            cells.append(" / ".join(f"{mean:,.0f}" for mean in own.values()))
+            for name in methods:
+                ratios[name].append(own["rounds"] / own[name])
+        lines.append([data, *cells])
+    n_draws = len({one.repeat for one in results})
+    ours = [one for one in results if one.method != RIVAL]
+    n_broken = sum(one.error > one.max_error for one in ours)
+    told = [
+        f"On average {100 * (1 - np.nanmean(ratios[name])):.0f}% fewer labels than {NAMES[name]}, "
+        f"in the worst line {100 * (np.nanmax(ratios[name]) - 1):+.0f}%, in the best "
+        f"{100 * (np.nanmin(ratios[name]) - 1):+.0f}%"
+        for name in methods[:-1]
+    ]
+    told.append(f"{n_broken} of {len(ours):,} finished files had more errors than allowed; 5% may")
+    model = "the default model" if results[0].model == "default" else "100 trees"
+    return (
+        f"Labels by hand {' / '.join(NAMES[name] for name in methods)}, {N_ROWS:,} rows, {model}, "
+        f"mean of {n_draws} draw{'s' if n_draws > 1 else ''}:\n\n"
+        f"{markdown_table(lines)}\n\n{bullets(*told)}"
+    )
 
 
 def _validity_section() -> str:
@@ -308,7 +334,8 @@ def _validity_section() -> str:
 if __name__ == "__main__":
     what, *rest = sys.argv[1:] or ["page"]
     if what == "cost":
-        cost(int(rest[0]) if rest else 5, rest[1] if len(rest) > 1 else "trees")
+        kinds = (int, str, float)
+        cost(*(kind(text) for kind, text in zip(kinds, rest, strict=False)))
     elif what == "validity":
         validity(int(rest[0]) if rest else 1000)
     write_pages(pages())
