@@ -181,6 +181,32 @@ def test_automatic_labels_of_the_unlabeled_rows_are_a_guarantee(command, kind, s
     pd.testing.assert_frame_equal(*same, check_dtype=False)
 
 
+def test_a_model_file_remembers_the_first_question(command):
+    cancer(n_labeled=300).to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--confidence", 0.95, "-q")
+    for max_error, kind in ((0.1, "guarantee"), (0.2, "estimate"), (0.1, "guarantee")):
+        words = ("--max-error", max_error, "-o", "p.csv", "--force", "--json")
+        assert command("predict", "m.skops", "rows.csv", *words).code == 0, command.err
+        assert command.result["automatic_labels"]["kind"] == kind
+    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "-q", "--force")
+    before = Path("m.skops").read_bytes()  # an estimate anyway
+    command("predict", "m.skops", "rows.csv", "--max-error", 0.1, "-o", "p.csv", "--force")
+    assert Path("m.skops").read_bytes() == before
+
+
+def test_a_model_file_that_cannot_remember_is_noted(command, monkeypatch):
+    cancer(n_labeled=300).to_csv("rows.csv", index=False)
+    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--confidence", 0.95, "-q")
+
+    def fail(*args, **options):
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr("hedgeclipper.cli.model_commands.save", fail)
+    words = ("predict", "m.skops", "rows.csv", "--max-error", 0.1, "-o", "p.csv")
+    assert command(*words).code == 0
+    assert "cannot remember this --max-error (read-only)" in " ".join(command.err.split())
+
+
 def test_automatic_labels_of_other_rows_are_an_estimate(command):
     frame = cancer(n_labeled=300)
     frame.to_csv("rows.csv", index=False)

@@ -172,7 +172,11 @@ def predict(options: Predict, output: Output) -> None:
             is_people = _has_labels_of_fit(table, model, names, n_rows)
             rest = read_new_rows(table, model, names, ~is_people)
             level = options.confidence_level
+            tested = model.tested_predictions_
+            asked_before = tested.first_question.words
             sure = model.auto_label(options.max_error, rest, confidence_level=level)
+            if not tested.caveat and tested.first_question.words != asked_before:
+                _remember_question(model, options.model, output)
             facts = auto_label_facts(sure, output)
             whole = _labels_to_finish(predictions, sure, is_people, table, model.fit_files_, output)
             parts = iter([pa.Table.from_pandas(whole, preserve_index=False)])
@@ -318,6 +322,17 @@ def read_new_rows(
                 f"Column {name!r} has {n_values} that the model does not know, such "
                 f"as {value!r} ({count:,}): in these rows it relies on the other columns."
             )
+
+
+def _remember_question(model: Any, path: Path, output: Output) -> None:
+    """Save a model with the first question that its test labels have answered."""
+    try:
+        save(model, path, force=True)
+    except OSError as error:
+        output.note(
+            f"{path} cannot remember this --max-error ({error}). Do not ask for another one: the "
+            "guarantee is for the first question."
+        )
 
 
 def load_model(path: Path, takes_votes: bool = False) -> Any:
