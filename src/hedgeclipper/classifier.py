@@ -95,8 +95,9 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
         for each class (1 for others). If None, all errors cost the same.
     keep : list of str or None, default=None
         Names of columns to use although they seem to be made of the labels ("x0" is the first one
-        if there are no names). Others that do are refused: columns with one value for each class,
-        and those that tell classes apart but are missing or constant on unlabeled rows.
+        if there are no names). Others that do are refused: columns whose values
+        tell the classes apart, such as a date that only rows of one class have, and those that do
+        so where there are labels but are missing or constant on unlabeled rows.
     n_jobs : int or None, default=None
         Threads for trees and predictions, processes for other fits; None is 1 and -1 all cores.
     random_state : int, RandomState or None, default=None

@@ -19,15 +19,26 @@ def leaks(column, y=Y, others=OTHERS):
 
 
 def test_a_column_with_one_value_for_each_class_is_a_leak():
-    assert "one value for each class" in leaks(7.0 - Y)
-    assert "one value for each class" in leaks(
-        np.eye(3)[Y], others=np.eye(3)[RNG.integers(3, size=100)]
-    )
+    assert leaks(7.0 - Y)
+    assert leaks(np.eye(3)[Y], others=np.eye(3)[RNG.integers(3, size=100)])
     assert not leaks(Y == 1)  # tells one class
     noisy = np.where(np.arange(60) == 3, 2, Y)
     assert not leaks(noisy)
     # by accident: 1 / C(9, 3) with three labels of a class
     assert not leaks(np.repeat([0, 1], [6, 3]), np.repeat([0, 1], [6, 3]))
+
+
+def test_a_column_that_only_one_class_has_is_a_leak():
+    y = np.repeat([0, 1], [25, 25])
+    date = np.where(y == 1, RNG.normal(size=50), np.nan)
+    others = np.where(RNG.random((100, 1)) < 0.5, RNG.normal(size=(100, 1)), np.nan)
+    assert leaks(date, y, others)
+    assert leaks(np.column_stack([date, np.isnan(date)]), y, np.hstack([others, np.isnan(others)]))
+    assert leaks(np.nan_to_num(date), y)
+    assert not leaks(np.where(np.arange(50) == 49, np.nan, date), y, others)  # one has none
+    assert not leaks(np.where(np.arange(50) == 0, 1.0, date), y, others)
+    # ten labels of a class: 1 / C(20, 10), times the values that the column may have
+    assert not leaks(date[15:35], y[15:35], others)
 
 
 @pytest.mark.parametrize("others", [np.full((100, 1), np.nan), np.ones((100, 1))])

@@ -208,7 +208,9 @@ def test_codes_stay_strings_when_a_file_has_no_leading_zero(command):
     frame = pd.DataFrame({"zip": rng.choice(["01067", "10115", "20095"], 90), "x": rng.random(90)})
     frame["y"] = np.where(frame["zip"] == "01067", "east", "north")
     frame.to_csv("rows.csv", index=False)
-    assert command("fit", "rows.csv", "-t", "y", "-m", "m.skops", "--json").code == 0
+    assert (
+        command("fit", "rows.csv", "-t", "y", "-m", "m.skops", "--keep", "zip", "--json").code == 0
+    )
     assert [c["kind"] for c in command.result["columns"]] == ["categories", "numbers"]
     frame[frame["zip"] != "01067"].to_csv("more.csv", index=False)
     command("predict", "m.skops", "more.csv", "-o", "p.csv", "--json")

@@ -44,7 +44,7 @@ _NINES = [sign * (10.0**n - 1) for n in range(2, 8) for sign in (-1, 1)]
 LEAST_MARKS = 2
 LARGEST_ACCIDENT = 1e-6
 LEAST_OTHERS = 20
-COPIES = "it has one value for each class"
+COPIES = "its values alone tell the classes apart"
 ABSENT = "it tells their classes apart, and is empty or the same on the unlabeled rows"
 
 
@@ -102,10 +102,12 @@ def find_leaks(
 ) -> dict[int, str]:
     """Return which columns seem to be made of the labels, and why.
 
-    A column is one if it has one value for each class on the labeled rows. Or if each of its values
-    there is of one class, or its numbers are in intervals that do not overlap, while it is missing
-    or constant on the unlabeled rows. Labels in random order must be so with a probability of at
-    most 1e-6: with two classes of the same size this takes 24 labels.
+    A column is one if on the labeled rows each class has one value that no other class has. To be
+    missing is a value, too, and with some more labels one of the classes may have several values,
+    as dates that only the rows of one class have. Or if each of its values there is of one class,
+    or its numbers are in intervals that do not overlap, while it is missing or constant on the
+    unlabeled rows. Labels in random order must be so with a probability of at most 1e-6: with two
+    classes of the same size this takes 24 labels.
 
     Parameters
     ----------
@@ -126,10 +128,13 @@ def find_leaks(
     starts = np.cumsum([0, *counts[:-1]])
     in_order = _filled(X)[np.argsort(codes, kind="stable")]
     low, high = (end.reduceat(in_order, starts) for end in (np.minimum, np.maximum))
-    found = {}
-    for k in _whole(sources, (low == high).all(axis=0)):
-        if len(np.unique(low[:, sources == k], axis=0)) == n_classes:
-            found[k] = COPIES
+    n_told: Counter[int] = Counter()  # classes that have a value of their own, by column
+    for least, most, n_own in zip(low, high, counts, strict=True):
+        has_own = (least == most) & ((in_order == least).sum(axis=0) == n_own)
+        n_told.update({*_whole(sources, least == most)} & {*sources[has_own].tolist()})
+    # a column has at most as many values as rows, of which each class but one has one
+    one_may_vary = np.log(n_classes) + (n_classes - 1) * np.log(codes.size) <= limit
+    found = {k: COPIES for k in sorted(n_told) if n_told[k] >= n_classes - one_may_vary}
     if others is None or len(others) < LEAST_OTHERS:
         return found
     for k in _whole(sources, np.ptp(_filled(others), axis=0) == 0):
@@ -171,8 +176,8 @@ def refuse_leaks(found: Mapping[Any, str], n_labeled: int, keep: Sequence[Any], 
     if wrong:
         name, why = next(iter(wrong.items()))
         raise ValueError(
-            f"{what} {name!r} seems to be made of the labels: on all {n_labeled:,} labeled rows "
-            f"where it is known {why}. Leave it out; or keep it, if it is known before the label: "
+            f"{what} {name!r} seems to be made of the labels: on the {n_labeled:,} labeled rows "
+            f"{why}. Leave it out; or keep it, if it is known before the label: "
             f"keep={[*keep, *wrong]!r}, or --keep at the command line."
         )
 
