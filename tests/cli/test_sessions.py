@@ -160,6 +160,31 @@ def test_a_session_goes_on_with_what_it_began_with(command, words, said):
     assert Path(SESSION).read_bytes() == before
 
 
+def test_a_column_that_seems_to_be_made_of_the_labels_is_kept(command, monkeypatch):
+    jobs = []
+
+    def stop(loop, X, annotator):
+        jobs.append(loop.fit_job())
+        loop.close()
+        raise ValueError("seen")
+
+    monkeypatch.setattr("hedgeclipper.cli.label_commands.Frontend", stop)
+    rng = np.random.default_rng(0)
+    kind = rng.choice(["a", "b"], 80)
+    rows = pd.DataFrame({"size": rng.normal(size=80), "id": rng.permutation(80)})
+    rows["made"] = kind == "a"
+    rows.assign(kind=np.where(np.arange(80) < 60, kind, "")).to_csv("rows.csv", index=False)
+    words = ("label", "rows.csv", "--target", "kind", "--terminal")
+    command(*words)
+    with pytest.raises(ValueError, match="--keep at the command line"):
+        jobs[-1].run()
+    for session in ("new.jsonl", "new.jsonl"):  # begun, and gone on with
+        command(*words, "--session", session, "--keep", "made", "--keep", "id")
+        assert "seen" in command.err
+        assert [*jobs[-1].X] == ["size", "id", "made"]
+        assert jobs[-1].run().n_labels == 60
+
+
 def test_a_session_that_is_none(command):
     label(5)
     assert command(*(word.replace("session", "none") for word in FIT)).code == ExitCode.DATA

@@ -105,6 +105,9 @@ def _reading(metavar: str, text: str, **more: Any) -> Any:
     return _option(metavar, text, rich_help_panel="Reading CSV", **more)
 
 
+_KEEP = _option(
+    "COLUMN", "Use a column that seems to be an id or made of the target; repeat for more."
+)
 _DROP = _option("COLUMN", "Leave out a column; repeat for more.")
 _LABELS = _option(
     "FILE",
@@ -226,9 +229,7 @@ class Fit(Printing, Writing, Reading):
     balanced: bool = _option("", "Weigh errors on a class by its rarity.", "--balanced", False)
     report: Path | None = _REPORT
     drop: list[str] | None = _DROP
-    keep: list[str] | None = _option(
-        "COLUMN", "Use a column that seems to be an id or made of the target; repeat for more."
-    )
+    keep: list[str] | None = _KEEP
     row_id: str | None = _ROW_ID
     confidence_level: float | None = _CONFIDENCE
     seed: int = _SEED
@@ -449,6 +450,7 @@ class LabelRows(Command, Writing, Reading):
         "COLUMN", "A column of paths of images, in the folder of the rows or below it."
     )
     drop: list[str] | None = _DROP
+    keep: list[str] | None = _KEEP
     annotator: str = _option("NAME", "Who labels; it is written with each label.", default="")
     to: Path | None = _option(
         "OUT",

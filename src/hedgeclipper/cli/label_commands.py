@@ -99,7 +99,8 @@ class RowsToLabel:
                 )
         y, classes = _labels(frame, options, output)
         left_out = [*(options.drop or ()), *([options.image] if options.image else ())]
-        names, _ = columns_to_use(files, options.target, left_out, (), (), output)
+        keep = options.keep or ()
+        names, _ = columns_to_use(files, options.target, left_out, keep, (), output)
         shown = [name for name in frame if name not in {options.target, *(options.drop or ())}]
         X = check_finite(frame[names])
         view = RowView(frame[shown], options.text, options.image, first.parent)
@@ -134,8 +135,9 @@ def _labels(
 
 def open_loop(table: RowsToLabel, options: LabelRows, output: Output) -> LabelingLoop:
     """Return the loop of a session, which goes on if its file is there."""
+    model = _model(options) if options.keep else None
     if table.session.exists():
-        loop = LabelingLoop.resume(table.session, table.X)
+        loop = LabelingLoop.resume(table.session, table.X, model)
         _check_same_session(loop, table, options, output)
         output.note(f"Going on with {table.session}: {loop.status().n_labeled:,} labels so far.")
         return loop
@@ -144,11 +146,16 @@ def open_loop(table: RowsToLabel, options: LabelRows, output: Output) -> Labelin
         classes=table.classes,
         max_error=options.max_error,
         confidence_level=options.confidence_level,
+        model=model,
         y=table.y,
         random_state=options.seed,
         session=table.session,
         target=table.target,
     )
+
+
+def _model(options: LabelRows) -> HedgeClipperClassifier:
+    return HedgeClipperClassifier(keep=options.keep, random_state=options.seed)
 
 
 def _check_same_session(
@@ -217,7 +224,7 @@ class FinishedFile:
         try:
             if not self.words:
                 check_outputs(path, inputs=[table.output], force=self.options.force)
-            model = HedgeClipperClassifier(random_state=self.options.seed)
+            model = _model(self.options)
             with catch_warnings():
                 simplefilter("ignore")  # chosen labels differ from other rows on purpose
                 # no unlabeled rows apart: "-1" may be a class
