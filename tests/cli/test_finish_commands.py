@@ -97,6 +97,31 @@ def test_labels_filled_in_in_the_file_itself(command, truth):
     assert pd.read_csv("finished.csv")["row"].tolist() == list(range(N_ROWS))
 
 
+def test_labels_are_spelled_as_in_the_file(command, truth):
+    table = pd.read_csv("labels.csv").astype({"label": object})
+    assert "yes" not in table["prediction"].tolist()
+    review(truth.map({"a": "A", "b": "b", "c": "c"}))
+    command(*FINISH)
+    assert "never given or predicted before: A" in command.err  # one letter may be a class
+    words = {"a": "Yes", "b": "No", "c": "don't know"}
+    for name in ("rows.csv", "checked.csv", "predictions.csv"):
+        pd.read_csv(name, dtype=str).replace(words).to_csv(name, index=False)
+    audit = ("audit", "predictions.csv", "--labels", "checked.csv", "--confidence-column", "score")
+    command(*audit, "--max-error", 0.05, "-o", "labels.csv", "--force")
+    assert command.code == 0, command.err
+    review(truth.map({"a": "YES", "b": "No", "c": "Don't  know"}))
+    command(*FINISH, "--force")
+    assert command.code == 0, command.err
+    assert "'YES'" in command.err
+    assert "'No'" not in command.err
+    assert "never given" not in command.err
+    finished = pd.read_csv("finished.csv")
+    assert set(finished["label"]) == set(words.values())
+    by_people = (finished["source"] == "people").to_numpy()
+    right = truth.map(words).to_numpy()
+    assert (finished["label"].to_numpy() == right)[by_people].all()
+
+
 def test_a_copy_of_the_file_proves_nothing_more(command, truth):
     """Automatic labels that nobody has changed stay automatic."""
     table = pd.read_csv("labels.csv", dtype=str)

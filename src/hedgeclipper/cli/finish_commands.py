@@ -26,7 +26,7 @@ from hedgeclipper.bounds.sample import RECORD, ROW, format_record, parse_record
 from hedgeclipper.cli.app import Finish
 from hedgeclipper.cli.checked_labels import LabelTable, clean_texts, listed_rows, one_label_each
 from hedgeclipper.cli.output import Output, check_outputs, check_suffix
-from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, texts_of, write_frame
+from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, plain_spelling, texts_of, write_frame
 from hedgeclipper.io import listed
 from hedgeclipper.io.arrays import digest_in_order
 from hedgeclipper.io.label_studio import write_tasks
@@ -57,6 +57,7 @@ def finish_labels(options: Finish, output: Output) -> None:
         rows = np.array([*reviewed, *more], np.int64)
         labels = np.array([*reviewed.values(), *more.values()], object)
         reviewed = one_label_each(rows, labels, name, rows)
+    reviewed = _spelled_as_before(table, reviewed, output)
     finished, claim = merge_reviews(table, claim, reviewed, output)
     done = (table[REVIEW] & ~finished[REVIEW]).to_numpy(bool)
     n_before, n_done = int(table[REVIEW].sum()), int(done.sum())
@@ -124,6 +125,22 @@ def merge_reviews(
     )
     claim = claim.after_review(corrected.size, corrected.size)
     return with_claim(finished, claim), claim
+
+
+def _spelled_as_before(
+    table: pd.DataFrame, reviewed: dict[int, str], output: Output
+) -> dict[int, str]:
+    """Return people's labels in the spelling of the file: yes is Yes, unless it has both."""
+    before = {*texts_of(table[LABEL][~table[REVIEW]]), *texts_of(table.get(PREDICTION, []))} - {""}
+    known = {plain_spelling(label): label for label in sorted(before)}
+    changed = {
+        row: known[plain_spelling(label)]
+        for row, label in reviewed.items()
+        if label not in before and plain_spelling(label) in known
+    }
+    for old, new in sorted({(reviewed[row], new) for row, new in changed.items()}):
+        output.note(f"Read as {new!r}, which the file has: {old!r}.")
+    return reviewed | changed
 
 
 def labels_table(

@@ -200,14 +200,19 @@ def merge_spellings(column: pd.Series, output: Output) -> tuple[np.ndarray, np.n
     labels = np.array([*stripped, None], dtype=object)
     groups: dict[str, list[int]] = {}
     for k in np.argsort(-counts, kind="stable"):
-        if isinstance(labels[k], str) and len(labels[k]) > 1:  # A and a may be two classes
-            groups.setdefault(" ".join(labels[k].casefold().split()), []).append(k)
+        if isinstance(labels[k], str):
+            groups.setdefault(plain_spelling(labels[k]), []).append(k)
     for group in groups.values():
         labels[group] = labels[group[0]]
         if len(group) > 1:
             spellings = ", ".join(f"{values[k]!r} ({counts[k]:,})" for k in group)
             output.note(f"Read as one class {labels[group[0]]!r} of {column.name!r}: {spellings}.")
     return codes, labels
+
+
+def plain_spelling(label: str) -> str:
+    """Return a label without what spellings differ in; A and a may be two classes, and stay."""
+    return " ".join(label.casefold().split()) if len(label) > 1 else label
 
 
 def parse_classes(labels: np.ndarray) -> np.ndarray:
