@@ -43,6 +43,14 @@ def test_a_changed_file_is_recognized(changed):
         sample.check(changed)
 
 
+def test_labels_of_a_sample_can_be_kept_without_a_column():
+    sample = draw_sample(X, 5, seed=1, excluded=[3])
+    with pytest.raises(ValueError, match="same n, seed and excluded"):
+        sample.check(X[:, :2])
+    again = draw_sample(X[:, :2], 5, seed=1, excluded=[3])
+    np.testing.assert_array_equal(again.rows, sample.rows)
+
+
 def test_changed_strings_are_recognized():
     frame = pd.DataFrame({"text": ["a", "b", None], "n": [1, 2, 3]})
     sample = draw_sample(frame, 2)

@@ -154,6 +154,13 @@ def hold_out_labels(
     held = places = None
     if n_held is not None:
         held = np.flatnonzero(np.isin(labeled, tested))
+        if n_labels - held.size < 2:
+            raise ValueError(
+                f"{can_test.sum():,} of {sample.n_drawn:,} rows of the sample have a label. The "
+                f"first {n_held:,} of its draw test the predictions, and {n_labels - held.size} "
+                "labels are left to fit to. Label the other rows of the sample too, or leave "
+                "confidence_level out: the error is then an estimate."
+            )
         tests = np.append(labeled[held], unlabeled[skipped_tests])
         places = pool_places(tests, np.delete(unlabeled, skipped))
     known = skipped, skipped_tests, True, caveat, sample.first_question

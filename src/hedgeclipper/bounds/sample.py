@@ -180,7 +180,9 @@ class Sample:
             raise ValueError(
                 "These are not the rows that the sample was drawn from, or their order has "
                 f"changed: their digest is {digest} and that of the sample {self.digest}. Pass "
-                "the rows as they were, or draw a new sample."
+                "the rows as they were, or draw a new sample. If only columns were changed or left "
+                "out, and the labels have tested nothing yet, draw_sample with the same n, seed "
+                "and excluded draws the same rows."
             )
 
     def why_estimate(self, labeled: np.ndarray) -> str:
