@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.io import as_source, missing_labels, sources
 from hedgeclipper.io.csv_dialect import CsvDialect
 from hedgeclipper.io.sources import CsvFile, open_files
@@ -194,3 +195,5 @@ def test_a_compressed_file_without_the_suffix_is_named(tmp_path):
     path.write_bytes(gzip.compress(b"a,b\n1,2\n"))
     with pytest.raises(ValueError, match=r"rows\.csv is compressed.*suffix such as \.csv\.gz"):
         as_source(path)
+    with pytest.raises(ValueError, match="is compressed"):
+        HedgeClipperClassifier("trees").fit(path, "b")

@@ -181,6 +181,13 @@ class CsvFile(TableFile):
     @cached_property
     def schema(self) -> Any:
         """Names and types of the columns, as the first block of lines suggests."""
+        if self._start.startswith(_PACKED_MARKS):
+            raise ValueError(
+                f"{self.path} is compressed, and its name does not say so. Give it a suffix such "
+                "as .csv.gz, .csv.bz2 or .csv.zst, or unpack it."
+            )
+        if b"\0" in self._start and "16" not in str(self.dialect.encoding):
+            raise ValueError(f"{self.path} is not text in UTF-8; it may be UTF-16. {SAY_ENCODING}")
         with self._open() as reader:
             schema = reader.schema
         whole = {field.name: pyarrow().string() for field in schema if str(field.type) == "int64"}
@@ -196,17 +203,10 @@ class CsvFile(TableFile):
         return schema
 
     def check_heading(self) -> None:
-        """Raise where the file is not text with a heading.
+        """Raise where the file has no heading.
 
         Arrow would blame some line further down, or take a row of numbers for names.
         """
-        if self._start.startswith(_PACKED_MARKS):
-            raise ValueError(
-                f"{self.path} is compressed, and its name does not say so. Give it a suffix such "
-                "as .csv.gz, .csv.bz2 or .csv.zst, or unpack it."
-            )
-        if b"\0" in self._start and "16" not in str(self.dialect.encoding):
-            raise ValueError(f"{self.path} is not text in UTF-8; it may be UTF-16. {SAY_ENCODING}")
         try:
             names = self.schema.names
         except UnicodeDecodeError as error:
