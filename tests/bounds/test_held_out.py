@@ -402,10 +402,8 @@ def test_a_sample_of_rows_in_files_is_of_unlabeled_and_not_of_held_out_ones(tmp_
     assert model.auto_label(0.4, tmp_path / "rows.parquet").kind == "guarantee"
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("chosen", ["easy", "by class"])
-def test_labels_that_are_no_random_sample_make_an_estimate_that_says_so(kind, chosen):
-    """Rows whose label is easy to tell, or as many of a rare class as of the other."""
+def labeled_by_choice(kind, chosen):
+    """Rows whose label is easy to tell, or as many of a rare class as of the other; and the rest."""
     rng = np.random.default_rng(0)
     y = (rng.random(4000) < 0.2).astype(int)
     X = (y[:, None] + rng.normal(size=(4000, 5))).astype(np.float32)
@@ -417,14 +415,28 @@ def test_labels_that_are_no_random_sample_make_an_estimate_that_says_so(kind, ch
         picked = np.concatenate([np.flatnonzero(y == k)[:700] for k in (0, 1)])
     labeled = rng.permutation(picked)[:600]
     rest = np.setdiff1d(np.arange(4000), labeled)
-    model = estimator(kind, confidence_level=0.95)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a shift may be seen in the rows, too
-        model.fit(X[labeled], y[labeled], X[rest])
+    return X[labeled], y[labeled], X[rest]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("chosen", ["easy", "by class"])
+@pytest.mark.filterwarnings("ignore")  # a shift may be seen in the rows, too
+def test_labels_that_are_no_random_sample_make_an_estimate_that_says_so(kind, chosen):
+    model = estimator(kind, confidence_level=0.95).fit(*labeled_by_choice(kind, chosen))
     found = model.certificate_
     assert found.kind == "estimate"
     assert "no guarantee, since labeled and unlabeled rows differ" in found.describe()
     assert model.auto_label(max_error=0.3).kind == "estimate"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("chosen", ["easy", "by class"])
+@pytest.mark.filterwarnings("ignore")  # that there are no unlabeled rows
+def test_new_rows_unlike_the_labeled_ones_are_labeled_by_an_estimate_that_says_so(kind, chosen):
+    X, y, others = labeled_by_choice(kind, chosen)
+    found = estimator(kind, confidence_level=0.95).fit(X, y).auto_label(0.3, others)
+    assert found.kind == "estimate"
+    assert "no guarantee, since labeled and unlabeled rows differ" in found.describe()
 
 
 @pytest.mark.parametrize("kind", KINDS)

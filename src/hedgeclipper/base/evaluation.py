@@ -383,7 +383,7 @@ class AutoLabelMixin:
             rule, reason = self._tested.about(None)
         else:
             labels, uncertainties, digest = self._sure_predictions(X)
-            rule, reason = self._tested.about(uncertainties, digest)
+            rule, reason = self._tested.about(uncertainties, digest, labels)
         asked = {"max_error": max_error, "among": among, "confidence_level": confidence_level}
         return auto_labels(rule, labels, **asked, reason=reason)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.bounds.certificate import Certificate
-from hedgeclipper.bounds.hold_out import HeldOutLabels
+from hedgeclipper.bounds.hold_out import HeldOutLabels, differ_in_rank
 from hedgeclipper.bounds.intervals import prediction_powered, proportion_bounds, wilson_bounds
 from hedgeclipper.bounds.sample import FirstQuestion
 from hedgeclipper.bounds.whole_file import order_by_uncertainty
@@ -217,7 +217,7 @@ class TestedPredictions:
             n_tested=n_tested,
             baseline=self.baseline,
             reason=self.caveat,
-            is_recorded=self.is_recorded,
+            is_recorded=self.is_recorded and self.n_unlabeled > 0,
         )
 
     def _estimate(self, n_rows: float, delta: float) -> tuple[float, float, float]:
@@ -233,13 +233,17 @@ class TestedPredictions:
         return error, lower, upper
 
     def about(
-        self, uncertainties: np.ndarray | None, digest: int | None = None
+        self,
+        uncertainties: np.ndarray | None,
+        digest: int | None = None,
+        labels: np.ndarray | None = None,
     ) -> tuple[TestedPredictions, str]:
         """Return the rule for rows with these uncertainties, and why it guarantees nothing of them.
 
         Without any they are the unlabeled rows of the fit. Others are these if they have the same
         ``digest``. The reason is "" for a guarantee: of these rows, if all their uncertainties are
-        known, or of new rows, if the fit had none.
+        known, or of new rows, if the fit had none and these, with their predicted ``labels``, do
+        not differ from the tested ones.
         """
         if uncertainties is None:
             is_sample = self.unlabeled_uncertainties.size < self.n_unlabeled
@@ -256,7 +260,23 @@ class TestedPredictions:
             places=self.places if is_known and is_same else None,
             skipped=self.skipped if is_known and is_same else self.skipped[:0],
         )
-        reason = "" if is_known or not self.n_unlabeled else OTHER_ROWS
+        reason = "" if is_known else OTHER_ROWS
+        if not self.n_unlabeled:  # that new rows are like the labeled ones is not recorded
+            rule = replace(rule, is_recorded=False)
+            reason = SHIFTED_LABELS if self._differ(uncertainties, labels) else ""
         if is_known and self.skipped.size and not is_same:
             reason = OTHER_ORDER
         return rule, self.caveat or reason
+
+    def _differ(self, uncertainties: np.ndarray, labels: np.ndarray | None) -> bool:
+        """Return whether rows differ from the tested ones in uncertainty or in predicted labels."""
+        if differ_in_rank(self.uncertainties, uncertainties):
+            return True
+        if self.predicted is None or labels is None:
+            return False
+        # of two classes these are the probabilities, of more they tell those of the most frequent
+        tested, others = (
+            np.where(own == self.majority_class, 1.0 - u, u)
+            for own, u in ((self.predicted, self.uncertainties), (labels, uncertainties))
+        )
+        return differ_in_rank(tested, others)
