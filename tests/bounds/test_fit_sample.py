@@ -60,6 +60,16 @@ def test_labels_of_the_sample_alone_test_and_the_certificate_knows_it(kind, leve
 
 
 @pytest.mark.parametrize("kind", ["table", "votes"])
+@pytest.mark.filterwarnings("ignore::hedgeclipper.NoUnlabeledRowsWarning")
+def test_a_record_of_all_rows_says_nothing_of_new_ones(kind):
+    rows = VOTES if kind == "votes" else X
+    model = fitted(kind, TRUTH.astype(float), draw_sample(rows, N_ROWS))
+    assert "was stated, not known" in model.certificate_.describe()
+    more = np.random.default_rng(0).permutation(rows)  # stand for new rows
+    assert not model.auto_label(0.3, more).is_recorded
+
+
+@pytest.mark.parametrize("kind", ["table", "votes"])
 def test_rows_that_nobody_could_decide_count_as_wrong_and_need_review(kind):
     skipped = np.arange(0, 200, 10)
     before, after = (fitted(kind, labels(own), sample_of(kind)) for own in ((), skipped))

@@ -403,7 +403,7 @@ def test_a_sample_of_rows_in_files_is_of_unlabeled_and_not_of_held_out_ones(tmp_
 
 
 def labeled_by_choice(kind, chosen):
-    """Rows whose label is easy to tell, or as many of a rare class as of the other; and the rest."""
+    """Rows whose label is easy to tell, or as many of a rare class as of the other; and others."""
     rng = np.random.default_rng(0)
     y = (rng.random(4000) < 0.2).astype(int)
     X = (y[:, None] + rng.normal(size=(4000, 5))).astype(np.float32)
