@@ -130,6 +130,13 @@ def test_without_a_label_nothing_is_sure_nor_known():
     assert surest_rows(rule, 0.9, 0.5).n_needed == 1
 
 
+@pytest.mark.filterwarnings("error")
+def test_where_nobody_could_decide_any_open_row_all_need_review():
+    known = {"n_labeled": 200, "places": np.arange(200), "skipped": np.arange(3)}
+    rule = TestedPredictions(np.zeros(200, bool), np.zeros(200), np.zeros(3), 3, 0.3, **known)
+    assert auto_labels(rule, np.zeros(3), max_error=0.1, among="automatic").needs_review.all()
+
+
 def some_labels(n_review=6, **changes):
     known = {
         "labels": np.zeros(10),
@@ -197,3 +204,9 @@ def test_a_plan_counts_the_rows_that_auto_label_leaves():
     # twice the labels prove more: what they cost is less than what they save where much is left
     assert plan.n_by_hand_with_more[200][1] < plan.n_by_hand[1] + 200
     assert plan.rows()[0] == (0.01, by_hand[0], plan.n_by_hand_with_more[200][0])
+
+
+def test_a_plan_for_no_rows_has_none_by_hand():
+    nothing = np.zeros(0)
+    rule = TestedPredictions(nothing.astype(bool), nothing, nothing, 0, 0.3)
+    assert make_plan(rule, 0.9, [0.05]).n_by_hand.tolist() == [0]

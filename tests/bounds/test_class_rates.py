@@ -37,6 +37,14 @@ def test_predictions_without_information_leave_the_rate_of_the_labels():
     assert rates.upper[1] == pytest.approx((1 + high[0]) / 2, abs=1e-6)
 
 
+def test_without_a_tested_label_the_interval_is_all_that_is_possible():
+    nothing = np.zeros((0, 2)), np.zeros(0, int)
+    found = RateEvidence(np.array([0, 1, 1, 1]), *nothing, np.array([0.4, 0.6]), 6, False)
+    rates = found.rates([0, 1], 0.95)
+    assert rates.lower.tolist() == [0.1, 0.3]
+    assert rates.upper.tolist() == [0.7, 0.9]
+
+
 def test_good_predictions_shorten_the_interval_of_an_estimate():
     widths = []
     for noise in (0.2, 2.0):

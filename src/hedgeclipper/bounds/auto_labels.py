@@ -394,7 +394,7 @@ def surest_rows(rule: TestedPredictions, max_error: float, confidence_level: flo
     tested, errors = below.sum(axis=1), (below & rule.wrong).sum(axis=1)
     rows = np.full(thresholds.size, np.inf)
     if rule.n_unlabeled:
-        coverage = np.mean(others <= thresholds[:, None], axis=1)
+        coverage = np.sum(others <= thresholds[:, None], axis=1) / max(others.size, 1)
         rows = np.rint(coverage * (rule.n_unlabeled - rule.skipped.size))
     _, upper = proportion_bounds(errors, tested, rows, delta)
     # what is proved is about the tested and the unlabeled rows up to the threshold together;

@@ -89,7 +89,8 @@ def make_plan(
     untested = np.cumsum(~rule.is_tested[order])
     none_wrong = np.zeros(rule.unlabeled_uncertainties.size, bool)
     wrong_at = untested[rule.in_pool(rule.wrong, none_wrong)[order]]
-    n_known, scale = int(untested[-1]), rule.n_unlabeled / max(int(untested[-1]), 1)
+    n_known = int(np.sum(~rule.is_tested))
+    scale = rule.n_unlabeled / max(n_known, 1)
     limits = [error_limit(float(one), rule.n_known_rows) for one in max_errors]
 
     def by_hand(n_more: int) -> np.ndarray:
