@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import select
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +19,8 @@ class Keys:
     def __init__(self) -> None:
         self._mode: Any = None
         self._pending = ""
+        self._signals: tuple[int, int] = -1, -1  # a pipe that a signal writes to
+        self._former = -1
 
     def __enter__(self) -> Keys:
         if not sys.stdin.isatty():
@@ -27,12 +31,19 @@ class Keys:
 
             self._mode = termios.tcgetattr(0)
             tty.setcbreak(0, termios.TCSADRAIN)
+            self._signals = os.pipe()
+            for end in self._signals:
+                os.set_blocking(end, False)
+            self._former = signal.set_wakeup_fd(self._signals[1])
         return self
 
     def __exit__(self, *error: Any) -> None:
         if sys.platform != "win32":
             import termios
 
+            signal.set_wakeup_fd(self._former)
+            for end in self._signals:
+                os.close(end)
             termios.tcsetattr(0, termios.TCSADRAIN, self._mode)
 
     def read(self) -> str:
@@ -41,6 +52,10 @@ class Keys:
             if sys.platform == "win32":
                 self._pending = _windows_key()
             else:
+                # a signal right before the read would not end it, so both are waited for
+                if self._signals[0] in select.select([0, self._signals[0]], [], [])[0]:
+                    os.read(self._signals[0], 64)
+                    continue  # Ctrl-C is raised here
                 given = os.read(0, 64).decode(errors="replace")
                 if not given:
                     raise EOFError
