@@ -491,9 +491,9 @@ class LabelingLoop:
         reason = "review"
         if phase == "start":
             n_start = N_START - int(np.sum(codes >= 0)) - len(self._open)
-            more, reason = self._unmarked(self._state.start_order)[: max(n_start, 0)], "start"
+            more, reason = self._unmarked(self._state.start_order, max(n_start, 0)), "start"
         elif running is not None:
-            more, reason = self._unmarked(running.untested(codes)), "test"
+            more, reason = self._unmarked(running.untested(codes), n), "test"
         elif phase == "choose":
             is_free = codes == NONE
             is_free[list(self._open)] = False
@@ -524,9 +524,10 @@ class LabelingLoop:
         key = stream, int(np.sum(self._codes != NONE)), number
         return np.random.default_rng(np.random.SeedSequence(self._state.seed, spawn_key=key))
 
-    def _unmarked(self, rows: np.ndarray) -> list[int]:
-        """Return those of the rows that nobody has marked and that are not open."""
-        return self._fresh(rows[self._codes[rows] == NONE].tolist())
+    def _unmarked(self, rows: np.ndarray, n: int) -> list[int]:
+        """Return the first n of the rows that nobody has marked and that are not open."""
+        free = rows[self._codes[rows] == NONE]
+        return self._fresh(free[: n + len(self._open)].tolist())[:n]
 
     def _fresh(self, rows: Sequence[int]) -> list[int]:
         return [row for row in dict.fromkeys(rows) if row not in self._open]
