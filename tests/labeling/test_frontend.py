@@ -1,6 +1,7 @@
 """Fits beside the labels: they never hold a row back, and may fail."""
 
 import os
+import signal
 import time
 
 import numpy as np
@@ -22,6 +23,12 @@ class Slow(LogisticRegression):
 
 class Failing(LogisticRegression):
     def fit(self, X, y):
+        raise RuntimeError("no luck")
+
+
+class SlowlyFailing(LogisticRegression):
+    def fit(self, X, y):
+        time.sleep(1)
         raise RuntimeError("no luck")
 
 
@@ -81,6 +88,43 @@ def test_a_fit_that_fails_is_told_and_tried_again_with_the_next_label(frontend_o
         assert not frontend.is_over()
         label(frontend, 1)
         assert frontend.is_fitting
+
+
+def test_a_file_without_a_row_left_is_over_though_the_last_fit_fails(frontend_of):
+    frontend = frontend_of(SlowlyFailing())
+    label(frontend, 200)
+    assert frontend.next_row("a") is None
+    wait_until(lambda: not frontend.is_fitting)
+    assert "no luck" in frontend.problem
+    assert frontend.is_over()
+
+
+def test_an_attempt_that_cannot_be_written_is_a_problem_and_is_tried_again(
+    frontend_of, monkeypatch
+):
+    frontend = frontend_of(LogisticRegression())
+    row = frontend.next_row("a")
+
+    def fail(*given, **options):
+        raise OSError("no room")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(frontend.loop, "ask", fail)
+        frontend.label("a", row, 0)
+        assert frontend.next_row("a") is None
+        assert "no room" in frontend.problem
+        assert not frontend.is_over()
+    assert frontend.next_row("a") is not None
+    assert frontend.problem == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of other processes")
+def test_ctrl_c_does_not_reach_fits_even_while_their_process_starts(frontend_of):
+    frontend = frontend_of(LogisticRegression())
+    for _ in range(20):
+        os.kill(frontend._worker._process.pid, signal.SIGINT)
+        time.sleep(0.05)
+    assert frontend._worker._process.is_alive()
 
 
 def test_a_row_of_a_tab_that_is_gone_goes_to_the_next(frontend_of, monkeypatch):

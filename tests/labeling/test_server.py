@@ -125,12 +125,29 @@ def test_a_full_disk_is_an_error_and_the_label_is_not_confirmed(tmp_path):
         assert served.ask("/state")["n_labeled"] == n_saved
 
 
+def test_a_label_is_confirmed_though_the_attempt_after_it_cannot_be_written(tmp_path):
+    truth = write_rows(tmp_path, 20_000)
+    with Served(tmp_path, "--max-error", "0.1", largest_file=100_000) as served:
+        while (row := served.ask("/next")["row"]) is not None:
+            found = served.ask("/label", row=row["row"], label=int(truth[row["row"]]))
+            while (state := served.ask("/state"))["fitting"]:
+                time.sleep(0.02)
+        assert found["saved"] == CLASSES[truth[saved(tmp_path)[-1]["row"]]]
+        assert "attempt1" in state["problem"]
+    with Served(tmp_path) as served:  # the disk has room again
+        assert served.next_row() is not None
+
+
 def test_from_the_first_row_to_the_finished_file_with_a_kill(tmp_path):
     truth = write_rows(tmp_path)
     for n_labels in (60, None):
         with Served(tmp_path, "--max-error", "0.1") as served:
             served.label(truth, n_labels)
             words = served.ask("/next")["done"]
+            assert n_labels or not (tmp_path / "rows.labeled.html").exists()  # no wait for it
+            while served.ask("/next")["writing"]:
+                time.sleep(0.1)
+    assert (tmp_path / "rows.labeled.html").is_file()
     finished = pd.read_csv(tmp_path / "rows.labeled.csv")
     assert "guaranteed with 95% confidence" in words
     assert len(finished) == len(truth)

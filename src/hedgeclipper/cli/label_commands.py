@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
+from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -37,7 +40,7 @@ def label_rows(options: LabelRows, output: Output) -> None:
     table = RowsToLabel.read(options, output)
     loop = open_loop(table, options, output)
     frontend = Frontend(loop, table.X, options.annotator)
-    finished = FinishedFile(table, loop, options, output)
+    finished = FinishedFile(table, frontend, options, output)
     try:
         with suppress(KeyboardInterrupt, EOFError):  # the usual way to stop
             if options.terminal:
@@ -55,7 +58,10 @@ def label_rows(options: LabelRows, output: Output) -> None:
                 page = LabelPage(frontend, table.view, table.target, table.classes, finished.write)
                 serve(page, options.port, output.say, open_browser=not options.no_browser)
         if frontend.is_over():
-            output.say(finished.write())
+            words, is_writing = finished.write()
+            output.say(words)
+            if is_writing:
+                output.say(finished.wait())
         else:
             output.facts([("Labels", loop.status().describe()), ("Session", table.session)])
             output.say("Run the same command again to go on.")
@@ -127,8 +133,8 @@ def _labels(
         )
     if len(classes) < 2:
         raise UsageError(
-            f"There are fewer than two classes: {listed(classes, 5) or 'none'}. Name them, such as "
-            "--classes benign,malignant."
+            f"--classes must name two or more labels, such as benign,malignant. Got "
+            f"{listed(classes, 5) if classes else 'none'}."
         )
     return y, classes
 
@@ -181,37 +187,58 @@ def _check_same_session(
 
 
 class FinishedFile:
-    """Writes the finished file, anew if labels have changed since, and says so."""
+    """Writes the finished file, anew if labels have changed since, and a report meanwhile."""
 
     def __init__(
-        self, table: RowsToLabel, loop: LabelingLoop, options: LabelRows, output: Output
+        self, table: RowsToLabel, frontend: Frontend, options: LabelRows, output: Output
     ) -> None:
-        self.table, self.loop, self.options, self.output = table, loop, options, output
-        self.words, self._n_bytes = "", -1
+        self.table, self.frontend, self.options, self.output = table, frontend, options, output
+        self._lock = Lock()  # tabs may ask at once
+        self._words, self._n_bytes = "", -1
+        self._report: Future[Path] = Future()
 
-    def write(self) -> str:
-        """Write all rows with their labels, and return what is known of them."""
-        n_bytes = self.table.session.stat().st_size  # each label and each undo adds a line
-        if n_bytes != self._n_bytes:
-            self._n_bytes = n_bytes
-            result, table = self.loop.result(), self.table
-            is_open = result.needs_review  # nobody could decide these
-            labels = result.labels.astype(object)
-            source = np.where(result.by_hand, PEOPLE, PREDICTION).astype(object)
-            labels[is_open] = source[is_open] = None
-            frame = table.frame.assign(**{table.target: labels, SOURCE: source})
-            if result.notes:
-                frame[NOTE] = [result.notes.get(row) for row in range(len(frame))]
-            write_frame(frame, table.output, force=True)
-            self.output.wrote("labels", table.output)
-            counts = Counter(str(label) for label in labels[~is_open])
-            found = ", ".join(f"{n:,} {name}" for name, n in counts.most_common())
-            words = [result.describe(), f"{found}.", f"Written to {table.output}."]
-            self.words = "\n".join([*words, self._write_report(result.describe())])
-        return self.words
+    def write(self) -> tuple[str, bool]:
+        """Write all rows with their labels; return what to say, and whether more is to come.
 
-    def _write_report(self, claim: str) -> str:
-        """Write a report of a model that has learned from all labels, and return where it is."""
+        The report is written by the process of the fits, since its model takes long to fit.
+        """
+        with self._lock:
+            n_bytes = self.table.session.stat().st_size  # each label and each undo adds a line
+            if n_bytes != self._n_bytes:
+                self._words = self._write_labels()
+                self._n_bytes = n_bytes
+            return f"{self._words}\n{self._report_words()}", not self._report.done()
+
+    def wait(self) -> str:
+        """Return where the report is, once it is there."""
+        self._report.exception()
+        return self._report_words()
+
+    def _write_labels(self) -> str:
+        result, table = self.frontend.result(), self.table
+        is_open = result.needs_review  # nobody could decide these
+        labels = result.labels.astype(object)
+        source = np.where(result.by_hand, PEOPLE, PREDICTION).astype(object)
+        labels[is_open] = source[is_open] = None
+        frame = table.frame.assign(**{table.target: labels, SOURCE: source})
+        if result.notes:
+            frame[NOTE] = [result.notes.get(row) for row in range(len(frame))]
+        write_frame(frame, table.output, force=True)
+        self.output.wrote("labels", table.output)
+        counts = Counter(str(label) for label in labels[~is_open])
+        found = ", ".join(f"{n:,} {name}" for name, n in counts.most_common())
+        self._begin_report(result.describe())
+        return "\n".join([result.describe(), f"{found}.", f"Written to {table.output}."])
+
+    def _report_words(self) -> str:
+        if not self._report.done():
+            return "A report of what the model has learned is being written."
+        if (error := self._report.exception()) is not None:
+            return f"There is no report: {error}"
+        return f"A report of what the model has learned: {self._report.result()}."
+
+    def _begin_report(self, claim: str) -> None:
+        """Have a report of a model written that has learned from all labels."""
         table, session = self.table, read_session(self.table.session)
         y = np.full(len(table.X), None, object)
         y[session.rows] = session.labels
@@ -220,26 +247,39 @@ class FinishedFile:
             excluded = np.intersect1d(sample.excluded, np.flatnonzero(~missing_labels(y)))
             sample = replace(sample, excluded=excluded)
         path = table.output.with_suffix(".html")
-        about = {"Finished file": claim, "Session": str(table.session)}
+        options = {
+            "max_error": self.frontend.loop.max_error,
+            "about": {"Finished file": claim, "Session": str(table.session)},
+            "title": f"{table.target} of {self.options.data}",
+        }
         try:
-            if not self.words:
+            if not self._words:
                 check_outputs(path, inputs=[table.output], force=self.options.force)
-            model = _model(self.options)
-            with catch_warnings():
-                simplefilter("ignore")  # chosen labels differ from other rows on purpose
-                # no unlabeled rows apart: "-1" may be a class
-                model.fit(table.X, y, X_unlabeled=table.X[:0], sample=sample)
-                rest = table.X[missing_labels(y)]
-                limit, title = self.loop.max_error, f"{table.target} of {self.options.data}"
-                write_report(
-                    model,
-                    path,
-                    X_unlabeled=rest,
-                    max_error=limit,
-                    about=about,
-                    title=title,
-                    force=True,
-                )
-        except (ImportError, ValueError, NotWrittenError) as error:
-            return f"There is no report: {error}"
-        return f"A report of what the model has learned: {path}."
+        except (ValueError, NotWrittenError) as error:
+            self._report = Future()
+            self._report.set_exception(error)
+            return
+        job = ReportJob(_model(self.options), table.X, y, sample, path, options)
+        self._report = self.frontend.run_apart(job)
+
+
+@dataclass(frozen=True, eq=False)
+class ReportJob:
+    """A report to write, of a model that is fitted to all labels; it can be pickled."""
+
+    model: HedgeClipperClassifier
+    X: Any
+    y: np.ndarray
+    sample: Any
+    path: Path
+    options: dict[str, Any]
+
+    def run(self) -> Path:
+        """Write the report, and return where it is."""
+        with catch_warnings():
+            simplefilter("ignore")  # chosen labels differ from other rows on purpose
+            # no unlabeled rows apart: "-1" may be a class
+            self.model.fit(self.X, self.y, X_unlabeled=self.X[:0], sample=self.sample)
+            rest = self.X[missing_labels(self.y)]
+            write_report(self.model, self.path, X_unlabeled=rest, force=True, **self.options)
+        return self.path

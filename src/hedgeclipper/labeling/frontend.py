@@ -7,11 +7,12 @@ returned, since the loop has then written it to the disk.
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
-from hedgeclipper.labeling.worker import FitWorker
+from hedgeclipper.labeling.worker import FitWorker, JobError
 
 # after so many seconds without an action of a tab, another one that asks gets its row
 SILENT = 600.0
@@ -54,13 +55,13 @@ class Frontend:
 
     def __init__(self, loop: Any, X: Any, annotator: str = "") -> None:
         self.loop, self.annotator = loop, annotator
-        self.problem = ""
         self.is_fitting = False
+        self._fit_problem = self._step_problem = ""
         self._is_exhausted = False  # whether the last who asked got no row
         self._lock = RLock()
         self._holders: dict[str, Holder] = {}
         self._waiting: list[int] = []  # rows that were asked, and that no tab has now
-        self._worker = FitWorker(X, self._receive, self._fail)
+        self._worker = FitWorker(X)
         with self._lock:
             self._fit_if_due()
 
@@ -68,17 +69,30 @@ class Frontend:
         """End the fits; what was labeled is on the disk already."""
         self._worker.close()
 
+    @property
+    def problem(self) -> str:
+        """Why the model does not learn, or why no row comes next; empty if all is well."""
+        return self._step_problem or self._fit_problem
+
+    def run_apart(self, job: Any) -> Future[Any]:
+        """Run a job in the process of the fits, after them."""
+        return self._worker.submit(job)
+
     def status(self) -> Any:
         """Return the status of the loop."""
         with self._lock:
             return self.loop.status()
 
+    def result(self) -> Any:
+        """Return the result of the loop."""
+        with self._lock:
+            return self.loop.result()
+
     def is_over(self) -> bool:
         """Return whether no row is open, and no fit will ask for another one."""
         with self._lock:
             is_open = any(holder.row is not None for holder in self._holders.values())
-            is_busy = is_open or self.is_fitting or bool(self.problem)
-            return self._is_exhausted and not is_busy
+            return self._is_exhausted and not is_open and not self.is_fitting
 
     def next_row(self, who: str) -> int | None:
         """Return the row that a tab has open, or another one; None if there is none now."""
@@ -90,8 +104,9 @@ class Frontend:
                 holder.row = self._asked()
             if holder.row is None:  # all others are open elsewhere: who is first labels one
                 holder.row = self._left_behind(0)
-            self._is_exhausted = holder.row is None
-            self._fit_if_due()
+            self._is_exhausted = holder.row is None and not self._step_problem
+            if not self._fit_problem:  # after a failure the next label tries again
+                self._fit_if_due()
             return holder.row
 
     def label(self, who: str, row: int, label: Any, note: str = "") -> None:
@@ -106,22 +121,21 @@ class Frontend:
             for other in self._holders.values():
                 other.row = None if other.row == row else other.row
             holder.labeled.append(row)
-            self.problem = ""
             self._fit_if_due()
 
-    def undo(self, who: str) -> int | None:
-        """Take back the last label of a tab, and give it the row again; None if there is none."""
+    def undo(self, who: str) -> bool:
+        """Take back the last label of a tab, and give it the row again; False if there is none."""
         with self._lock:
             holder = self._holder(who)
             if not holder.labeled:
-                return None
+                return False
             self.loop.undo(holder.labeled[-1])
             holder.labeled.pop()
             if holder.row is not None:  # the row that was open is the next one
                 self._waiting.append(holder.row)
             holder.row = self._asked()
-            self._is_exhausted = holder.row is None
-            return holder.row
+            self._is_exhausted = False
+            return True
 
     def reason(self, row: int) -> str:
         """Return why a row was asked for, in a sentence."""
@@ -144,9 +158,13 @@ class Frontend:
             return self._holder(who).row == row
 
     def _asked(self) -> int | None:
-        return next(
-            (int(row) for row in self.loop.ask(1, refit=False, annotator=self.annotator)), None
-        )
+        try:
+            rows = self.loop.ask(1, refit=False, annotator=self.annotator)
+        except OSError as error:  # an attempt to prove that cannot be written: asked again later
+            self._step_problem = f"The next step cannot be written: {error}"
+            return None
+        self._step_problem = ""
+        return int(rows[0]) if rows.size else None
 
     def _holder(self, who: str) -> Holder:
         holder = self._holders.setdefault(who, Holder())
@@ -162,22 +180,20 @@ class Frontend:
         return oldest.row
 
     def _fit_if_due(self) -> None:
-        if self.is_fitting or self.problem:
-            return  # after a failure the next label tries again
+        if self.is_fitting:
+            return
         job = self.loop.fit_job()
         if job is not None:
             self.is_fitting = True
-            self._worker.submit(job)
+            self._worker.submit(job).add_done_callback(self._receive)
 
-    def _receive(self, result: Any) -> None:
+    def _receive(self, fit: Future[Any]) -> None:
         with self._lock:
             self.is_fitting = False
             try:
-                self.loop.receive(result)
-            except (OSError, ValueError) as error:
-                self.problem = str(error)
-            self._fit_if_due()
-
-    def _fail(self, reason: str) -> None:
-        with self._lock:
-            self.is_fitting, self.problem = False, f"The model could not be fitted: {reason}"
+                self.loop.receive(fit.result())
+            except (JobError, ValueError) as error:
+                self._fit_problem = f"The model could not be fitted: {error}"
+            else:
+                self._fit_problem = ""
+                self._fit_if_due()

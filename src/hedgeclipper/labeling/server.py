@@ -53,14 +53,15 @@ class LabelPage:
     classes : list
         The classes, in the order of their keys.
     finish : callable
-        Called once all rows are done; writes the files and returns what to say.
+        Called once all rows are done: writes the files, and returns what to say, and whether a part
+        of it is still being written.
     """
 
     frontend: Frontend
     view: RowView
     target: str
     classes: list[Any]
-    finish: Callable[[], str]
+    finish: Callable[[], tuple[str, bool]]
 
     def page(self) -> str:
         """Return the page, without any row."""
@@ -87,18 +88,19 @@ class LabelPage:
     def next(self, who: str, saved: str | None = None) -> dict[str, Any]:
         """Return the row that a tab is to label next, or what to say if there is none."""
         number = self.frontend.next_row(who)
-        found: dict[str, Any] = {"saved": saved, "row": None, "done": None}
+        found: dict[str, Any] = {"saved": saved, "row": None, "done": None, "writing": False}
         if number is not None:
             found["row"] = {**self.view.show(number), "reason": self.frontend.reason(number)}
         elif self.frontend.is_over():
-            found["done"] = self._finish()
+            found["done"], found["writing"] = self._finish()
         return found
 
-    def _finish(self) -> str:
+    def _finish(self) -> tuple[str, bool]:
         try:
             return self.finish()
         except OSError as error:
-            return f"All labels are saved, but the finished file could not be written: {error}"
+            words = f"All labels are saved, but the finished file could not be written: {error}"
+            return words, False
 
     def label(self, who: str, row: Any, label: Any, note: Any) -> dict[str, Any]:
         """Save a label, given by the number of its class or None, and return the next row."""
@@ -112,7 +114,7 @@ class LabelPage:
 
     def undo(self, who: str) -> dict[str, Any]:
         """Take back the last label of a tab."""
-        if self.frontend.undo(who) is None:
+        if not self.frontend.undo(who):
             raise BadRequestError("There is no label of this tab to take back.")
         return self.next(who)
 

@@ -67,13 +67,14 @@ class TerminalLabeling:
 
     def _wait_for_row(self) -> int | None:
         """Return the next row, once there is one; None if all are done."""
-        is_told = False
+        told = ""
         while (row := self.frontend.next_row(TERMINAL)) is None:
             if self.frontend.is_over():
                 return None
-            if not is_told or self.frontend.problem:
-                self._say(self.frontend.problem or "The model is learning from your labels ...")
-                is_told, self.frontend.problem = True, ""
+            words = self.frontend.problem or "The model is learning from your labels ..."
+            if words != told:
+                self._say(words)
+                told = words
             time.sleep(0.1)
         return row
 
@@ -82,9 +83,7 @@ class TerminalLabeling:
         if key == "q":
             return False
         if key == "u":
-            is_undone = self.frontend.undo(TERMINAL) is not None
-            self._say("Taken back." if is_undone else "There is no label to take back.")
-            return is_undone or None
+            return self._undo()
         if key == "n":
             with self.keys.line():
                 self.note = self.console.input("Note: ")
@@ -104,6 +103,15 @@ class TerminalLabeling:
         self._say(f"Saved: {'cannot tell' if label is None else label}.")
         return True
 
+    def _undo(self) -> bool | None:
+        try:
+            is_undone = self.frontend.undo(TERMINAL)
+        except OSError as error:
+            self._say(f"Nothing was taken back: {error}")
+            return None
+        self._say("Taken back." if is_undone else "There is no label to take back.")
+        return is_undone or None
+
     def _show(self, row: int) -> None:
         shown, status = self.view.show(row), self.frontend.status()
         table = Table(box=SIMPLE, show_header=False, pad_edge=False)
@@ -120,6 +128,8 @@ class TerminalLabeling:
             Text(progress_words(status), "dim"),
             table,
         ]
+        if self.frontend.problem:
+            parts.insert(3, _plain(self.frontend.problem))
         if shown["text"] is not None:
             parts.append(Padding(_plain(shown["text"]), (0, 0, 1, 0)))
         self.console.print(Group(*parts, keys, Text(KEYS, "dim")))

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
-from contextlib import suppress
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
 
+class JobError(Exception):
+    """A job that failed, with the reason in words."""
+
+
 class FitWorker:
-    """Runs jobs of fits in another process, and passes on what comes back.
+    """Runs jobs in another process, one at a time.
 
     The process is started at once and kept, with the rows, since importing and sending these takes
     longer than many a fit. It ends when this process ends, however that happens.
@@ -23,25 +29,21 @@ class FitWorker:
     ----------
     X : array or frame
         The rows of all jobs.
-    on_result : callable
-        Gets what a job returned, in a thread of the worker.
-    on_failure : callable
-        Gets the reason in words, likewise.
     """
 
-    def __init__(
-        self, X: Any, on_result: Callable[[Any], None], on_failure: Callable[[str], None]
-    ) -> None:
-        self._X, self._on_result, self._on_failure = X, on_result, on_failure
+    def __init__(self, X: Any) -> None:
+        self._X = X
         self._jobs: SimpleQueue[Any] = SimpleQueue()
-        self._is_closed = False
+        self._is_closed = self._has_rows = False
         self._process, self._connection = self._start()
         self._thread = Thread(target=self._serve, daemon=True, name="fits")
         self._thread.start()
 
-    def submit(self, job: Any) -> None:
-        """Run a job, once those before it are done."""
-        self._jobs.put(replace(job, X=None))
+    def submit(self, job: Any) -> Future[Any]:
+        """Run a job, once those before it are done; a `JobError` is the result if it fails."""
+        future: Future[Any] = Future()
+        self._jobs.put((replace(job, X=None), future))
+        return future
 
     def close(self) -> None:
         """End the process, also in the middle of a fit."""
@@ -51,34 +53,58 @@ class FitWorker:
         self._thread.join(5)
 
     def _serve(self) -> None:
-        while (job := self._jobs.get()) is not None and not self._is_closed:
+        while (given := self._jobs.get()) is not None and not self._is_closed:
+            job, future = given
             try:
                 if not self._process.is_alive():
                     self._process, self._connection = self._start()
+                    self._has_rows = False
+                if not self._has_rows:
+                    self._connection.send(self._X)
+                    self._has_rows = True
                 self._connection.send(job)
                 result, reason = self._connection.recv()
             except (EOFError, OSError):
                 self._process.join(1)
                 result, reason = None, f"its process ended with code {self._process.exitcode}"
             if reason:
-                self._on_failure(reason)
+                future.set_exception(JobError(reason))
             else:
-                self._on_result(result)
+                future.set_result(result)
 
     def _start(self) -> tuple[Any, Any]:
         context = get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_run_jobs, args=(theirs, self._X), daemon=True)
-        process.start()
+        process = context.Process(target=_run_jobs, args=(theirs,), daemon=True)
+        with _without_ctrl_c():
+            process.start()
         theirs.close()  # so that the end of either process is an EOFError for the other one
         return process, ours
 
 
-def _run_jobs(connection: Any, X: Any) -> None:
-    """Run jobs until the other end is closed."""
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach, not even while they import."""
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # its start would unblock the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _run_jobs(connection: Any) -> None:
+    """Take the rows, then run jobs until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this
     with suppress(AttributeError, OSError):
         os.nice(5)  # rows and labels come first
+    try:
+        X = connection.recv()
+    except EOFError:
+        return
     while True:
         try:
             job = connection.recv()

@@ -11,6 +11,7 @@ const tab = sessionStorage.getItem("tab") ?? crypto.randomUUID();
 sessionStorage.setItem("tab", tab);
 
 let row = null; // the row that is shown
+let writing = false; // whether the last file is still being written
 let busy = false;
 let timer = 0;
 
@@ -85,16 +86,20 @@ const opinion = () => turn(async () => {
 function show(found) {
   const isNew = found.row?.row !== row?.row;
   row = found.row;
+  writing = found.writing;
   const isDone = found.done !== null;
   $("row").hidden = row === null;
-  $("answer").hidden = isDone;
+  $("answer").hidden = false;
+  for (const part of document.querySelectorAll("#answer fieldset, #skip, #opinion, .note")) {
+    part.hidden = isDone; // the last label can still be taken back
+  }
   for (const button of document.querySelectorAll("#classes button, #skip, #opinion")) {
     button.disabled = row === null;
   }
   $("wait").hidden = row !== null || isDone;
   $("done").hidden = !isDone;
   $("done-words").textContent = found.done ?? "";
-  schedule(0);
+  schedule(row === null ? 0.5 : 0);
   if (row === null) {
     $("reason").textContent = "";
     $("title").textContent = isDone ? "The file is finished" : "One moment";
@@ -178,8 +183,8 @@ function showState(state) {
   showFile(state);
   showError(state);
   showPlan(state);
-  $("wait-words").textContent = state.problem
-    || "The model has to learn from your labels before it can choose the next row.";
+  $("problem").hidden = state.problem === "";
+  $("problem").textContent = state.problem;
 }
 
 // The progress comes apart from the rows, which never wait for it.
@@ -197,8 +202,9 @@ async function refresh() {
   } catch (error) {
     if (row === null) complain(error);
   }
-  schedule(row === null && $("done").hidden ? 0.5 : seconds);
-  if (row === null && $("done").hidden) turn(load);
+  const isWaiting = row === null && ($("done").hidden || writing);
+  schedule(isWaiting ? 0.5 : seconds);
+  if (isWaiting) turn(load);
 }
 
 function showFile({ n_rows, n_labeled, n_needs_no_review }) {
