@@ -405,13 +405,11 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
         return self._predictor.scorer.classifiers
 
     @property
-    def costs_(self) -> np.ndarray | None:
-        """Cost of predicting the class of the column for rows of the class of the row.
-
-        It is made of ``class_weight``; None if all errors cost the same.
-        """
+    def class_weight_(self) -> np.ndarray:
+        """What errors on rows of each class cost, by ``class_weight``; 1 if all cost the same."""
         check_is_fitted(self)
-        return self._predictor.costs
+        weights = self._predictor.class_weights
+        return np.ones(self.classes_.size) if weights is None else weights
 
     @property
     def unlabeled_gain_(self) -> UnlabeledGain:
@@ -525,7 +523,7 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
         self.weights_ = np.array([vote.weights for vote in votes])
         self.label_correlations_ = np.array([one.label_correlations for one in found])
         store_games(self, [one.game for one in found])
-        return TablePredictor(voters.scorer, votes, self.classes_, self._costs)
+        return TablePredictor(voters.scorer, votes, self.classes_, self._class_weights)
 
     def _store_labels(
         self,

@@ -56,7 +56,7 @@ from hedgeclipper.votes.vote_game import Constraints, VoterBounds
 from hedgeclipper.weighing import Calibration, RankScale, TreeScale, WeightedVote
 
 # raised whenever a saved type is renamed or moved, or stores something else
-FORMAT = 16
+FORMAT = 17
 HEADER = "hedgeclipper.json"
 _ZIP_MAGIC = b"PK\x03\x04"
 _CHECKSUM_BYTES = 64

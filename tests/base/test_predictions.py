@@ -15,7 +15,6 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.naive_bayes import GaussianNB
 
 from hedgeclipper import HedgeClipperClassifier, NeverPredictedWarning, load, save
-from hedgeclipper.base.predictions import cheapest, decision_costs
 
 X, SIX = make_classification(
     900, 6, n_informative=4, n_classes=3, weights=[0.75, 0.15], flip_y=0.1, random_state=0
@@ -73,12 +72,6 @@ def test_several_classes_have_expected_costs(kind, class_weight, tmp_path):
     np.testing.assert_array_equal(model.decision_function(X).argmax(axis=1), model.predict(X))
     again = load(save(model, tmp_path / "m.skops"))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
-
-
-def test_costs_of_equal_weights_change_nothing():
-    p = np.random.default_rng(0).dirichlet(np.ones(4), 200)
-    costs = decision_costs({2: 1.0}, np.arange(4), np.arange(4))
-    np.testing.assert_array_equal(cheapest(p, costs), cheapest(p, None))
 
 
 @pytest.mark.parametrize(

@@ -54,14 +54,14 @@ class TablePredictor:
     """Predicts rows of tables: voters score them, a weighted vote makes log-odds of the scores.
 
     ``raw`` predictions are log-odds of shape (n_samples, n_games): there is one game for two
-    classes, or one for each class against the rest. ``costs`` are as by `decision_costs`. It holds
-    no rows, and can be sent to workers.
+    classes, or one for each class against the rest. ``class_weights`` are what errors on rows of
+    each class cost; None if all cost the same. It holds no rows, and can be sent to workers.
     """
 
     scorer: Any  # a VoterScorer
     votes: Sequence[Any]  # a WeightedVote for each game
     labels: np.ndarray  # (n_classes,): what the classes are called
-    costs: np.ndarray | None = None
+    class_weights: np.ndarray | None = None  # (n_classes,)
 
     @property
     def no_rows(self) -> np.ndarray:
@@ -91,12 +91,15 @@ class TablePredictor:
         """Return scores of rows: the class is that of the largest, or the second if positive.
 
         One score for two classes, beyond the threshold from which on the second one is predicted.
-        For more one for each: its log-odds, or with costs minus the expected cost of predicting it.
+        For more one for each: its log-odds, or with weights minus the expected cost of the class.
         """
-        costs = self.costs
+        weights = self.class_weights
+        if weights is None:
+            return raw[:, 0] if raw.shape[1] == 1 else raw
         if raw.shape[1] == 1:
-            return raw[:, 0] - (0.0 if costs is None else logit(costs[0, 1] / costs.sum()))
-        return raw if costs is None else -(self.probabilities(raw) @ costs)
+            return raw[:, 0] - logit(weights[0] / weights.sum())
+        costs = self.probabilities(raw) * weights
+        return costs - costs.sum(axis=1, keepdims=True)
 
     def probabilities(self, raw: np.ndarray) -> np.ndarray:
         """Return the probability of each class, shape (n_samples, n_classes)."""
@@ -115,39 +118,31 @@ class TablePredictor:
         return 1.0 - self.probabilities(raw)[np.arange(raw.shape[0]), self.codes(raw)]
 
 
-def decision_costs(class_weight: Any, classes: np.ndarray, codes: np.ndarray) -> np.ndarray | None:
-    """Return what it costs to predict a class (column) for rows of each class (row).
+def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray) -> np.ndarray | None:
+    """Return what errors on rows of each class cost; None if all cost the same.
 
     ``class_weight`` is that of the classifiers, ``codes`` are the numbers of the labels' classes.
-    None: all errors cost the same.
 
     Examples
     --------
-    >>> decision_costs("balanced", np.array(["no", "yes"]), np.array([0, 0, 0, 1])).round(2)
-    array([[0.  , 0.67],
-           [2.  , 0.  ]])
+    >>> class_weights("balanced", np.array(["no", "yes"]), np.array([0, 0, 0, 1])).round(2)
+    array([0.67, 2.  ])
     """
     if class_weight is None:
         return None
     n_classes, known = classes.size, classes.tolist()
     if isinstance(class_weight, str):
-        weights = codes.size / (n_classes * np.bincount(codes, minlength=n_classes))
-    else:
-        unknown = [label for label in class_weight if label not in known]
-        if unknown:
-            raise ValueError(
-                f"class_weight has weights for {unknown}, which are no classes of the labels that "
-                f"are fitted to (a confidence_level holds some out). Got labels of {known}."
-            )
-        weights = np.array([class_weight.get(label, 1.0) for label in known], dtype=float)
-        if not (np.isfinite(weights).all() and (weights > 0).all()):
-            raise ValueError(f"class_weight must be positive and finite. Got {class_weight}.")
-    return np.where(np.eye(n_classes, dtype=bool), 0.0, weights[:, None])
-
-
-def cheapest(probabilities: np.ndarray, costs: np.ndarray | None) -> np.ndarray:
-    """Return the number of the class with the lowest expected cost, the most probable for None."""
-    return np.argmax(probabilities if costs is None else -(probabilities @ costs), axis=1)
+        return codes.size / (n_classes * np.bincount(codes, minlength=n_classes))
+    unknown = [label for label in class_weight if label not in known]
+    if unknown:
+        raise ValueError(
+            f"class_weight has weights for {unknown}, which are no classes of the labels that "
+            f"are fitted to (a confidence_level holds some out). Got labels of {known}."
+        )
+    weights = np.array([class_weight.get(label, 1.0) for label in known], dtype=float)
+    if not (np.isfinite(weights).all() and (weights > 0).all()):
+        raise ValueError(f"class_weight must be positive and finite. Got {class_weight}.")
+    return weights
 
 
 def warn_of_never_predicted(
@@ -403,7 +398,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
                 "y must have at least two classes among the labeled rows. Got one class or none, "
                 f"{self.classes_.tolist()}."
             )
-        self._costs = decision_costs(self.class_weight, self.classes_, codes)
+        self._class_weights = class_weights(self.class_weight, self.classes_, codes)
         return codes
 
     def _games(self) -> list[int]:
@@ -440,11 +435,11 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
     def _predict(self, X: Any, method: str) -> Any:
         """Return the predictions of this method for rows; lazy for Dask."""
         check_is_fitted(self)
-        predictor, rows = self._predictor, self._check_more(X, "X", once=True)
-        if not is_dask(rows):
-            batches = rows if isinstance(rows, RowBatches) else [rows]
-            raw = [predictor.raw_predictions(batch, self.n_jobs) for batch in batches]
-            return predictor.predict(np.concatenate(raw or [predictor.no_rows]), method)
+        predictor = self._predictor
+        if not is_dask(X):
+            raw = [predictor.no_rows, *(raw for _, raw in self._raw_by_batch(X))]
+            return predictor.predict(np.concatenate(raw), method)
+        rows = self._check_more(X, "X")
         from hedgeclipper.io.distributed import map_partitions
 
         nothing = predictor.predict(predictor.no_rows, method)

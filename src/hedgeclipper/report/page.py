@@ -22,7 +22,6 @@ from sklearn.calibration import CalibrationDisplay
 
 import hedgeclipper
 from hedgeclipper.base.evaluation import evaluate_predictions
-from hedgeclipper.base.predictions import cheapest
 from hedgeclipper.bounds.auto_labels import check_max_error, needed_tests, question_words
 from hedgeclipper.bounds.finishing import make_plan
 from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL, TestedPredictions
@@ -212,7 +211,7 @@ def _read_rows(
         chosen = np.sort(np.random.RandomState(SEED).choice(n_rows, MOST_ROWS, replace=False))
         X = _safe_indexing(X, chosen)
     probabilities = model.predict_proba(X)
-    codes = cheapest(probabilities, getattr(model, "costs_", None))
+    codes = np.argmax(probabilities * getattr(model, "class_weight_", 1.0), axis=1)
     names = [str(k if row_names is None else row_names[k]) for k in chosen]
     return UnlabeledRows(names, n_rows, probabilities, codes, has_vote[chosen])
 
@@ -291,8 +290,9 @@ def _classes(
     section: dict[str, Any] = {"bars": [], "heat": [], "proportions": [], "auc": None}
     classes = model.classes_
     if y.size:
-        predicted = classes[cheapest(probabilities, getattr(model, "costs_", None))]
-        found = evaluate_predictions(y, predicted, probabilities, classes)
+        tested = model.tested_predictions_.predicted
+        assert tested is not None  # and rows that nobody could decide come last
+        found = evaluate_predictions(y, tested[: y.size], probabilities, classes)
         counts = found.confusion.sum(axis=1)
         order = np.argsort(-counts, kind="stable")[:MOST_BARS]
         section["auc"] = found.auc if classes.size == 2 else None
