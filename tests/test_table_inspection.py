@@ -14,8 +14,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from hedgeclipper import HedgeClipperClassifier, load, save
-from hedgeclipper.base.evaluation import placements
-from hedgeclipper.table_inspection import UnlabeledGain, auc_difference, unlabeled_gain
+from hedgeclipper.table_inspection import UnlabeledGain, unlabeled_gain
 from hedgeclipper.voters.classifiers import LabeledRows
 from hedgeclipper.voters.tree_groups import see
 from hedgeclipper.weighing import scores_by_game, weigh_by_folds
@@ -233,37 +232,6 @@ def test_without_trees_or_components_there_is_no_such_measure(own):
 
 
 # What the unlabeled rows bring.
-
-
-def noisy_scores(n_rows=80):
-    is_positive = RNG.random(n_rows) < 0.4
-    scores = [(is_positive + RNG.normal(size=n_rows)).round(1) for _ in range(2)]  # with ties
-    return is_positive, *scores
-
-
-def pairs(is_positive, scores):
-    """For each positive and each negative row: 1 if the positive one is above, 1/2 if they tie."""
-    return (np.sign(scores[is_positive][:, None] - scores[~is_positive]) + 1) / 2
-
-
-def test_the_difference_is_that_of_two_areas_and_its_variance_that_of_delong():
-    is_positive, scores, others = noisy_scores()
-    gain, variance = auc_difference(is_positive, scores, others)
-    theirs = roc_auc_score(is_positive, scores) - roc_auc_score(is_positive, others)
-    assert gain == pytest.approx(theirs)
-    table = pairs(is_positive, scores) - pairs(is_positive, others)
-    delong = table.mean(axis=1).var(ddof=1) / len(table)
-    delong += table.mean(axis=0).var(ddof=1) / table.shape[1]
-    assert variance == pytest.approx(delong)
-    below, above = placements(is_positive, scores)
-    np.testing.assert_allclose(below, pairs(is_positive, scores).mean(axis=1))
-    np.testing.assert_allclose(above, pairs(is_positive, scores).mean(axis=0))
-
-
-def test_the_variance_is_that_of_repeated_draws():
-    found = [auc_difference(*noisy_scores(200)) for _ in range(400)]
-    gains, variances = np.array(found).T
-    assert np.sqrt(np.mean(variances)) == pytest.approx(gains.std(), rel=0.15)
 
 
 @pytest.mark.filterwarnings("ignore::hedgeclipper.NoUnlabeledRowsWarning")

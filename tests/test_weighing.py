@@ -194,6 +194,21 @@ def test_differences_of_auc_are_those_of_scikit_learn_whatever_the_scales():
     np.testing.assert_allclose(found, np.array(aucs) - roc_auc_score(is_positive, reference))
 
 
+def test_without_a_prior_the_variance_is_that_of_delong():
+    is_positive = RNG.random(80) < 0.4
+    scores, others = ((is_positive + RNG.normal(size=80)).round(1) for _ in range(2))  # with ties
+
+    def pairs(own):
+        """1 for each positive above a negative row, and 1/2 for a tie."""
+        return (np.sign(own[is_positive][:, None] - own[~is_positive]) + 1) / 2
+
+    table = pairs(scores) - pairs(others)
+    delong = table.mean(axis=1).var(ddof=1) / len(table)
+    delong += table.mean(axis=0).var(ddof=1) / table.shape[1]
+    gain, error = auc_differences(scores[:, None], others, is_positive, prior_rows=0.0)
+    np.testing.assert_allclose((gain[0], error[0] ** 2), (table.mean(), delong))
+
+
 def test_standard_errors_of_auc_differences_are_the_spread_over_draws_of_the_labels():
     found = []
     for seed in range(1, 301):

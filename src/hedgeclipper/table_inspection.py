@@ -11,6 +11,7 @@ from scipy import sparse
 from hedgeclipper.base.evaluation import placements
 from hedgeclipper.voters.classifiers import LabeledRows
 from hedgeclipper.voters.tree_groups import FittedTrees, see
+from hedgeclipper.weighing import auc_differences
 
 # columns are shuffled so often, and once where there are more of them than this
 N_SHUFFLES, COLUMNS_TO_REPEAT = 3, 100
@@ -106,30 +107,13 @@ def unlabeled_gain(
     """Return the gain of trees over those with components of the labeled rows alone."""
     pairs = [_mean_of_trees(own.out_of_bag, own.scorer.sizes) for own in (trees, control)]
     known = ~np.isnan(pairs).any(axis=(0, 2))
+    ours, theirs = (scores[known] for scores in pairs)
     is_positive = (rows.codes[:, None] == np.asarray(games))[known]
     compared = [
-        auc_difference(own, *(scores[known, k] for scores in pairs))
+        auc_differences(ours[:, [k]], theirs[:, k], own, prior_rows=0.0)
         for k, own in enumerate(is_positive.T)
         if 2 <= own.sum() <= own.size - 2
     ]
-    gains, variances = zip(*compared, strict=True) if compared else ((np.nan,), (np.nan,))
     # classes share their rows, so that their errors do not cancel
-    return UnlabeledGain(float(np.mean(gains)), float(np.mean(np.sqrt(variances))))
-
-
-def auc_difference(
-    is_positive: np.ndarray, scores: np.ndarray, others: np.ndarray
-) -> tuple[float, float]:
-    """Return the AUC of scores less that of others on the same rows, and its variance.
-
-    References
-    ----------
-    E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or more
-    correlated receiver operating characteristic curves", Biometrics 44, 1988.
-    """
-    positive, negative = placements(is_positive, scores)
-    other_positive, other_negative = placements(is_positive, others)
-    by_positive, by_negative = positive - other_positive, negative - other_negative
-    variance = by_positive.var(ddof=1) / by_positive.size
-    variance += by_negative.var(ddof=1) / by_negative.size
-    return float(by_positive.mean()), float(variance)
+    gain, error = np.mean(compared or [[np.nan, np.nan]], axis=0).ravel().tolist()
+    return UnlabeledGain(gain, error)

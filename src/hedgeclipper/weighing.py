@@ -374,15 +374,18 @@ def _standard_errors_ahead(
 
 
 def auc_differences(
-    scores: np.ndarray, reference: np.ndarray, is_positive: np.ndarray
+    scores: np.ndarray,
+    reference: np.ndarray,
+    is_positive: np.ndarray,
+    prior_rows: float = PRIOR_ROWS,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return how far AUCs are ahead of that of a reference, and the standard errors of that.
 
     A row's placement is the part of the rows of the other class that its score is on the right side
     of, and the AUC is the mean placement of either class. Differences of placements are averaged in
     each class, so that the errors are those of paired scores [1]_. Few labels may show too small
-    a spread: `USUAL_SPREAD` is added as if three more labels showed it. With fewer than two labels
-    of a class the difference is 0 and its error 1.
+    a spread: `USUAL_SPREAD` is added as if three more labels showed it, or ``prior_rows``. With
+    fewer than two labels of a class the difference is 0 and its error 1.
 
     Parameters
     ----------
@@ -392,6 +395,8 @@ def auc_differences(
         Scores of the reference.
     is_positive : ndarray of shape (n_labeled,)
         The labels.
+    prior_rows : float
+        Labels that the usual spread counts as.
 
     References
     ----------
@@ -413,9 +418,9 @@ def auc_differences(
         beyond = (among_all[own] - rankdata(everyone[own], axis=0)) / np.sum(~own)
         placements = sign * (beyond[:, :-1] - beyond[:, -1:])
         n_own, mean = len(placements), placements.mean(axis=0)
-        squares = ((placements - mean) ** 2).sum(axis=0) + PRIOR_ROWS * USUAL_SPREAD
+        squares = ((placements - mean) ** 2).sum(axis=0) + prior_rows * USUAL_SPREAD
         difference = difference + mean / 2.0
-        variance = variance + squares / (n_own - 1.0 + PRIOR_ROWS) / n_own
+        variance = variance + squares / (n_own - 1.0 + prior_rows) / n_own
     return np.asarray(difference), np.sqrt(variance)
 
 
