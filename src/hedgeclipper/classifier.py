@@ -566,17 +566,17 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
         found = np.concatenate(parts)
         return predictor.predict(found), predictor.uncertainties(found), digest
 
-    def _unlabeled_predictions(self) -> tuple[np.ndarray, np.ndarray]:
+    def _unlabeled_labels(self) -> np.ndarray:
         labels = self.transduction_
         labels = labels if self._marked is None else labels[self._marked]
-        uncertainties = self._tested.unlabeled_uncertainties
-        if labels.size != uncertainties.size:
+        n_known = self._tested.unlabeled_uncertainties.size
+        if labels.size != n_known:
             raise ValueError(
-                f"{uncertainties.size:,} of the {labels.size:,} unlabeled rows of the fit were "
+                f"{n_known:,} of the {labels.size:,} unlabeled rows of the fit were "
                 "drawn for the game, and the labels tell of these alone. Pass rows as X, for an "
                 "estimate."
             )
-        return labels, uncertainties
+        return labels
 
     def _trees_and_rows(self, name: str) -> tuple[FittedTrees, LabeledRows, np.random.RandomState]:
         """Return what an attribute of this name is measured by; raise if it is not there."""

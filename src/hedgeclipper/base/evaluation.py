@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from hedgeclipper.bounds.auto_labels import auto_labels, check_question
 from hedgeclipper.bounds.intervals import check_level, proportion_bounds
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.io import as_classes, split_target
+from hedgeclipper.io.messages import as_json
 
 N_BINS = 10
 
@@ -119,10 +120,7 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all as lists and numbers, such as JSON knows; None for NaN."""
-        return {
-            name: _plain(value.tolist() if isinstance(value, np.ndarray) else value)
-            for name, value in asdict(self).items()
-        }
+        return as_json(vars(self))
 
     def __str__(self) -> str:
         return self.describe()
@@ -239,13 +237,6 @@ def _with_interval(value: float, interval: tuple[float, float]) -> str:
     return f"{value:.3f} ({interval[0]:.3f} to {interval[1]:.3f})"
 
 
-def _plain(value: Any) -> Any:
-    """Return nested lists and tuples with None for NaN."""
-    if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
-    return None if isinstance(value, float) and np.isnan(value) else value
-
-
 class LabeledScoreMixin(ClassifierMixin):
     """Scores labeled rows only."""
 
@@ -301,13 +292,18 @@ class LabeledScoreMixin(ClassifierMixin):
             What was found; ``print`` shows the most important figures.
         """
         X, y = split_target(X, y)
-        known, true = self._labels_to_score(y)
+        return self._evaluate(X, *self._labels_to_score(y), confidence_level)
+
+    def _evaluate(
+        self, X: Any, known: np.ndarray, true: np.ndarray, confidence_level: float
+    ) -> Evaluation:
+        """Return how good predictions of rows are, given which of these have which labels."""
         predicted, probabilities, is_scored = self._predict_unseen(X)
         check_consistent_length(predicted, known)
         if not is_scored[known].any():
             raise ValueError(
                 "All labeled rows are rows of the fit, and none was predicted without its label. "
-                "Pass new rows; certificate_ has the error that held-out labels tell."
+                "Pass new rows; the certificate of the fit has the error that held-out labels tell."
             )
         kept = known & is_scored
         found = predicted[kept], probabilities[kept]
@@ -337,8 +333,8 @@ class AutoLabelMixin:
     """Adds ``auto_label`` to an estimator.
 
     It has a `TestedPredictions` ``_tested``, ``_sure_predictions(X)``, which returns labels,
-    uncertainties and the digest of rows, and ``_unlabeled_predictions()``, which returns labels and
-    uncertainties of the unlabeled rows of the fit.
+    uncertainties and the digest of rows, and ``_unlabeled_labels()``, which returns labels of the
+    unlabeled rows of the fit.
     """
 
     _tested: TestedPredictions
@@ -379,7 +375,7 @@ class AutoLabelMixin:
         # before rows are read and predicted, which may take long
         check_question(max_error, among, confidence_level)
         if X is None:
-            labels, _ = self._unlabeled_predictions()
+            labels = self._unlabeled_labels()
             rule, reason = self._tested.about(None)
         else:
             labels, uncertainties, digest = self._sure_predictions(X)
@@ -390,5 +386,5 @@ class AutoLabelMixin:
     def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray, int]:
         raise NotImplementedError
 
-    def _unlabeled_predictions(self) -> tuple[np.ndarray, np.ndarray]:
+    def _unlabeled_labels(self) -> np.ndarray:
         raise NotImplementedError

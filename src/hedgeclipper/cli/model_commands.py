@@ -19,7 +19,7 @@ from rich.filesize import decimal
 from sklearn.utils.random import sample_without_replacement
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.base.evaluation import Evaluation, evaluate_predictions
+from hedgeclipper.base.evaluation import Evaluation
 from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.cli.app import Evaluate, Fit, Predict, WriteReport
 from hedgeclipper.cli.checked_labels import (
@@ -220,15 +220,8 @@ def evaluate(options: Evaluate, output: Output) -> None:
         output.note(f"Classes that the model does not know count as errors: {unknown[:5]}.")
     rows = read_new_rows(table, model, names, known, output)
     with output.working("predicting"):
-        predicted, probabilities, is_scored = model._predict_unseen(rows)
-    if not is_scored.any():
-        raise ValueError(
-            "All labeled rows are rows of the fit, and none was predicted without its label. Pass "
-            "new rows; `hedgeclipper fit` has printed the error that held-out labels tell."
-        )
-    kept = predicted[is_scored], probabilities[is_scored]
-    scores = evaluate_predictions(y[is_scored], *kept, model.classes_, options.confidence_level)
-    output.result |= {"command": "evaluate", "model": str(options.model), **scores.to_dict()}
+        scores = model._evaluate(rows, np.ones(y.size, bool), y, options.confidence_level)
+    output.result |= {"command": "evaluate", "model": str(options.model), **vars(scores)}
     output.facts(scores.facts())
     _print_classes(scores, output)
 

@@ -7,7 +7,6 @@ decides the exit code.
 from __future__ import annotations
 
 import json
-import math
 import os
 import time
 import traceback
@@ -145,19 +144,10 @@ class Output:
         self._err.print(Text.assemble(("error: ", "bold red"), message))
 
     def _print_json(self, result: dict[str, Any]) -> None:
-        text = json.dumps(_as_json(result), default=str)
+        from hedgeclipper.io.messages import as_json  # here, since help should not wait for it
+
+        text = json.dumps(as_json(result), default=str)
         self._out.print(Text(text), soft_wrap=True)
-
-
-def _as_json(value: Any) -> Any:
-    """Return a result as JSON knows it: lists for arrays, None for NaN and infinity."""
-    if isinstance(value, dict):
-        return {name: _as_json(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_as_json(one) for one in value]
-    if hasattr(value, "tolist"):
-        return _as_json(value.tolist())
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class _PatientConsole(Console):

@@ -1,11 +1,13 @@
-"""What a user is told: warnings at the line that caused them, and which extra to install."""
+"""What a user is told: warnings at the line that caused them, extras to install, and JSON."""
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 # where warnings do not point to, since they concern the code that called
 NOT_THE_USER = ("hedgeclipper", "sklearn", "contextlib")
@@ -28,3 +30,16 @@ def import_extra(module: str, extra: str, wanted_by: str) -> ModuleType:
             f"{wanted_by} needs {module}, which is not installed. Install it with "
             f"pip install 'hedgeclipper[{extra}]'."
         ) from error
+
+
+def as_json(value: Any) -> Any:
+    """Return values as JSON knows them: lists for arrays, fields of objects, None for NaN."""
+    if isinstance(value, dict):
+        return {str(name): as_json(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(one) for one in value]
+    if hasattr(value, "tolist"):  # arrays and numbers of NumPy
+        return as_json(value.tolist())
+    if hasattr(value, "__dataclass_fields__"):
+        return as_json(vars(value))
+    return None if isinstance(value, float) and not math.isfinite(value) else value

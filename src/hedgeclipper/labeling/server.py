@@ -14,7 +14,6 @@ from threading import Timer
 from typing import Any
 
 import jinja2
-import numpy as np
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -22,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from hedgeclipper.io.messages import as_json
 from hedgeclipper.labeling.frontend import Frontend, RowTakenError
 from hedgeclipper.labeling.guard import Guard
 from hedgeclipper.labeling.rows_view import ImageError, RowView, class_keys
@@ -79,7 +79,7 @@ class LabelPage:
         """Return the progress."""
         status = self.frontend.status()
         return {
-            **as_json(vars(status)),
+            **as_json(status),
             "words": status.describe(),
             "fitting": self.frontend.is_fitting,
             "problem": self.frontend.problem,
@@ -126,19 +126,6 @@ class LabelPage:
 
     def _keys(self) -> list[tuple[Any, list[str]]]:
         return list(zip(self.classes, class_keys(self.classes), strict=True))
-
-
-def as_json(value: Any) -> Any:
-    """Return values of a status as JSON: arrays are lists, and numbers that are none are null."""
-    if isinstance(value, dict):
-        return {str(name): as_json(one) for name, one in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return as_json(value.tolist())
-    if isinstance(value, list | tuple):
-        return [as_json(one) for one in value]
-    if hasattr(value, "__dict__"):
-        return as_json(vars(value))
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def make_app(page: LabelPage) -> Starlette:

@@ -378,9 +378,9 @@ class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstima
         labels, uncertainties = self._sure_labels(self.predict_proba(votes))
         return labels, uncertainties, digest_rows(votes.matrix)
 
-    def _unlabeled_predictions(self) -> tuple[np.ndarray, np.ndarray]:
+    def _unlabeled_labels(self) -> np.ndarray:
         n_rows = self.n_unlabeled_ if self._gold.has_unlabeled else 0
-        return self._sure_predictions(self._gold.unlabeled.take(slice(n_rows)))[:2]
+        return self.predict(self._gold.unlabeled.take(slice(n_rows)))
 
     def _contributions(self) -> tuple[list[str], np.ndarray]:
         return [str(voter) for voter in self.voters_], self._summary()["Contribution"]
