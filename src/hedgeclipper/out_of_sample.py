@@ -18,8 +18,8 @@ from hedgeclipper.base.evaluation import SeenRowsWarning
 from hedgeclipper.base.predictions import TablePredictor
 from hedgeclipper.base.row_reader import HeldOutRows
 from hedgeclipper.bounds.certificate import USED_LABELS
-from hedgeclipper.bounds.hold_out import HeldOutLabels, differ_in_rank
-from hedgeclipper.bounds.tested_predictions import SHIFTED_LABELS, TestedPredictions
+from hedgeclipper.bounds.hold_out import HeldOutLabels
+from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.io.arrays import MODULUS, digest_rows, hash_rows
 from hedgeclipper.io.messages import warn_user
 from hedgeclipper.voters.voters import FittedVoters
@@ -60,16 +60,12 @@ def check_on_held_out(
     """Return what held-out labels tell: a guarantee, unless labeled and unlabeled rows differ.
 
     ``digest`` is that of held-out and unlabeled rows, and ``is_shifted`` whether voters have seen
-    that these are unlike the labeled ones. Labels whose draw is recorded are a random sample,
-    whatever rows look like.
+    that these are unlike the labeled ones.
     """
     tested = TestedRows(held.y, predictor.raw_predictions(held.X, n_jobs), hash_rows(held.X))
     digest = (digest - digest_rows(held.X)) % MODULUS
     own, others = predictor.uncertainties(tested.raw), predictor.uncertainties(facts.raw)
-    is_shifted = not facts.draw.is_recorded and (
-        is_shifted or differ_in_rank(tested.raw, facts.raw) or differ_in_rank(own, others)
-    )
-    caveat = SHIFTED_LABELS if is_shifted else ""
+    caveat = facts.draw.why_no_sample(is_shifted, (tested.raw, facts.raw), (own, others))
     return tested, _tested(predictor, tested, facts, own, caveat=caveat, digest=digest)
 
 

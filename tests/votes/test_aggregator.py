@@ -18,7 +18,7 @@ from hedgeclipper import (
     VoteAggregator,
     Votes,
 )
-from hedgeclipper.bounds.tested_predictions import SHIFTED_LABELS
+from hedgeclipper.bounds.hold_out import SHIFTED_LABELS
 from hedgeclipper.votes.initial_model import fit_initial_model
 from hedgeclipper.votes.labeled_votes import LabeledVotes, gather_evidence
 from hedgeclipper.votes.matrix import VoteKernel

@@ -26,6 +26,7 @@ PROVABLE, PROVING_PART, MORE_LABELS = (0.05, 0.01), 0.62, 3
 # each rank test of held-out against unlabeled rows: together they cost random samples one in a
 # thousand of their guarantees, and labels of the first or the easiest rows of a file have 1e-9
 SHIFT_LEVEL = 5e-4
+SHIFTED_LABELS = "labeled and unlabeled rows differ, so that labels are no random sample of both"
 
 
 def draw_held_out(
@@ -110,6 +111,23 @@ class HeldOutLabels:
     is_recorded: bool = False
     caveat: str = ""
     first_question: FirstQuestion = field(default_factory=FirstQuestion)
+
+    def why_no_sample(self, is_shifted: bool, *scores: tuple[np.ndarray, np.ndarray]) -> str:
+        """Return why held-out labels are no random sample, as far as rows tell; "" if they may be.
+
+        Labels whose draw is recorded are one, whatever rows look like.
+
+        Parameters
+        ----------
+        is_shifted : bool
+            Whether voters have seen that labeled and unlabeled rows differ.
+        *scores : tuple of ndarray
+            Scores of held-out and of unlabeled rows, as for `differ_in_rank`.
+        """
+        if self.is_recorded:
+            return ""
+        is_shifted = is_shifted or any(differ_in_rank(*pair) for pair in scores)
+        return SHIFTED_LABELS if is_shifted else ""
 
 
 def hold_out_labels(

@@ -26,7 +26,6 @@ ESTIMATE_LEVEL = 0.95
 EXTRA_SPREAD = 1.2
 # why there is no guarantee, or none for some rows
 ONLY_HELD_OUT = "a class that nobody votes for has all its labels among the held-out ones"
-SHIFTED_LABELS = "labeled and unlabeled rows differ, so that labels are no random sample of both"
 OTHER_ROWS = "these are not the unlabeled rows of the fit"
 OTHER_ORDER = (
     "rows that nobody could decide are known by their place, and these are in another order"

@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from hedgeclipper.base.columns import LARGEST_ACCIDENT, LEAST_OTHERS, log_accident
 from hedgeclipper.base.row_reader import ShiftWarning, is_unlabeled, label_values, labeled_only
 from hedgeclipper.bounds.certificate import USED_LABELS, RateEvidence
-from hedgeclipper.bounds.hold_out import HeldOutLabels, differ_in_rank
-from hedgeclipper.bounds.tested_predictions import ONLY_HELD_OUT, SHIFTED_LABELS, TestedPredictions
+from hedgeclipper.bounds.hold_out import HeldOutLabels
+from hedgeclipper.bounds.tested_predictions import ONLY_HELD_OUT, TestedPredictions
 from hedgeclipper.game.losses import row_favorites, row_maxima
 from hedgeclipper.io.arrays import digest_rows
 from hedgeclipper.io.messages import warn_user
@@ -323,18 +323,14 @@ def check_predictions(
         numbers, tested, caveat = np.flatnonzero(draw.can_test), tested[draw.can_test], USED_LABELS
     uncertainty, others = (1.0 - part.max(axis=1) for part in (tested, unlabeled))
     if draw.held is not None:
-        # labels whose draw is recorded are a random sample, whatever votes look like
-        is_shifted = not draw.is_recorded and (
-            is_shifted or differ_in_rank(tested, unlabeled) or differ_in_rank(uncertainty, others)
-        )
-        known = np.bincount(evidence.codes, minlength=evidence.balance.size)
-        known = known + (evidence.labeled.votes_cast + evidence.unlabeled.votes_cast).sum(axis=0)
-        caveat = SHIFTED_LABELS if is_shifted else ""
-        if np.any(known[gold.codes[numbers]] == 0):
-            caveat = ONLY_HELD_OUT
+        caveat = draw.why_no_sample(is_shifted, (tested, unlabeled), (uncertainty, others))
         # rates need all labels to be a random sample, those that the model has learned from, too
         is_random = draw.can_test.all() and not draw.skipped.size and not draw.caveat
-        is_guarantee = bool(is_random) and not is_shifted
+        is_guarantee = bool(is_random) and not caveat
+        known = np.bincount(evidence.codes, minlength=evidence.balance.size)
+        known = known + (evidence.labeled.votes_cast + evidence.unlabeled.votes_cast).sum(axis=0)
+        if np.any(known[gold.codes[numbers]] == 0):
+            caveat = ONLY_HELD_OUT
     mean = unlabeled.mean(axis=0) if len(unlabeled) else np.zeros(evidence.balance.size)
     rates = RateEvidence(gold.codes, tested, numbers, mean, len(unlabeled), is_guarantee)
     predicted, classes = most_probable(tested, evidence.balance), gold.votes.classes
