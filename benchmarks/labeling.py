@@ -48,7 +48,7 @@ TABLES += ("covtype 10 %", "covtype, 7 classes", "kagg-cred")
 VOTES = ("crowd_sp", "bf_domain")
 ERRORS = MAX_ERRORS
 WHOLE = (1.0,)
-METHODS = {"random": WHOLE, "one round": WHOLE, "rounds": loop_module.LEVEL_SHARES}
+METHODS = {"random": WHOLE, "one round": WHOLE, "rounds": loop_module.LEVEL_PARTS}
 RIVAL = "BARGAIN"
 # those on the page
 NAMES = {"random": "at random", RIVAL: "by BARGAIN", "rounds": "by the loop"}
@@ -158,7 +158,7 @@ def run_loop(
     """Return a loop that has asked for all it needs, with labels y, and the labels of the file."""
     kind = RandomLoop if method == "random" else LabelingLoop
     # the schedule is no option of users
-    with patch.object(loop_module, "LEVEL_SHARES", METHODS[method]):
+    with patch.object(loop_module, "LEVEL_PARTS", METHODS[method]):
         loop = kind(
             X,
             classes=np.arange(y.max() + 1),

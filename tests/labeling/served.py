@@ -38,7 +38,9 @@ def run_fast(words, folder, stream, largest_file):
     os.chdir(folder)
     for number in (1, 2):
         os.dup2(os.open(stream, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
-    loop.default_model = lambda seed: make_pipeline(StandardScaler(), LogisticRegression())
+    loop.HedgeClipperClassifier = lambda random_state: make_pipeline(
+        StandardScaler(), LogisticRegression()
+    )
     if largest_file is not None:  # as if the disk were full
         import resource  # not on Windows
 

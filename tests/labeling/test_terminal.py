@@ -22,7 +22,8 @@ FAST = (
     "import sys; from sklearn.linear_model import LogisticRegression as L; "
     "from sklearn.pipeline import make_pipeline as p; from sklearn.preprocessing import "
     "StandardScaler as S; from hedgeclipper import cli; import hedgeclipper.labeling.loop as loop; "
-    "loop.default_model = lambda seed: p(S(), L()); sys.exit(cli.main(sys.argv[1:]))"
+    "loop.HedgeClipperClassifier = lambda random_state: p(S(), L()); "
+    "sys.exit(cli.main(sys.argv[1:]))"
 )
 WORDS = ["label", "rows.csv", "--target", "diagnosis", "--terminal", "--max-error", "0.1"]
 

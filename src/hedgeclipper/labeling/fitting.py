@@ -95,8 +95,3 @@ class FitJob:
         own = np.full((self.n_rows, n_classes), 1.0 / (n_labels + n_classes))
         own[:, self.codes[0]] *= n_labels + 1
         return FitResult(n_labels, own.argmax(axis=1), own)
-
-
-def default_model(seed: int) -> HedgeClipperClassifier:
-    """Return the model of a loop without one."""
-    return HedgeClipperClassifier(random_state=seed)

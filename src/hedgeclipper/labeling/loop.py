@@ -22,9 +22,10 @@ from hedgeclipper.bounds.auto_labels import check_max_error
 from hedgeclipper.bounds.finishing import FileClaim, Plan
 from hedgeclipper.bounds.sample import draw_sample
 from hedgeclipper.bounds.whole_file import error_limit
+from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io.frames import as_frame, as_plain_array, is_frame, missing_labels
 from hedgeclipper.labeling.attempt import Attempt, attempt_seed, draw_order
-from hedgeclipper.labeling.fitting import FitJob, FitResult, default_model
+from hedgeclipper.labeling.fitting import FitJob, FitResult
 from hedgeclipper.labeling.marks import DISPUTED, NONE, SKIPPED
 from hedgeclipper.labeling.policy import (
     ErrorCurve,
@@ -51,10 +52,10 @@ from hedgeclipper.votes.matrix import Votes
 
 # random rows to begin with, and how many of them are for the first fit: the others test it
 N_START, N_FIRST_FIT = 30, 20
-# parts of the level for the first attempt and for one in reserve, which must save this share
-LEVEL_SHARES, RESERVE_SAVES = (0.95, 0.05), 0.5
-# a fit is due after so many new labels, or this share of those of the last fit
-LEAST_NEW, NEW_SHARE = 10, 0.1
+# parts of the level for the first attempt and for one in reserve, which must save this part
+LEVEL_PARTS, RESERVE_SAVES = (0.95, 0.05), 0.5
+# a fit is due after so many new labels, or this part of those of the last fit
+LEAST_NEW, NEW_PART = 10, 0.1
 # labels that show how far uncertainties are right: the last ones, since the model learns
 N_RECENT = 120
 # where there are several people, one label in so many is for a row that another one has labeled
@@ -66,7 +67,7 @@ N_CURVES, N_SHOWN, N_PLANNED = 100, 1000, 10_000
 
 
 class LabelingLoop:
-    """Asks which rows to label, until at most a share of all labels of a file is wrong.
+    """Asks which rows to label, until at most a few percent of all labels of a file are wrong.
 
     Parameters
     ----------
@@ -137,7 +138,7 @@ class LabelingLoop:
             "classes": check_classes(classes).tolist(),
             "max_error": check_max_error(max_error),
             "confidence_level": float(confidence_level),
-            "levels": [share * delta for share in LEVEL_SHARES],
+            "levels": [part * delta for part in LEVEL_PARTS],
             "seed": int(random_state),
             "known": _known_labels(y, n_rows),
         }
@@ -189,7 +190,8 @@ class LabelingLoop:
         self._X, self._state = X, state
         self.n_rows, self.classes, self.target = state.n_rows, state.classes, state.target
         self.max_error, self.confidence_level = state.max_error, state.confidence_level
-        self._model = default_model(state.seed) if model is None else model
+        default = HedgeClipperClassifier(random_state=state.seed)
+        self._model = default if model is None else model
         self._fit: FitResult | None = None
         self._open: dict[int, str] = {}
         self._n_asked = 0
@@ -310,7 +312,7 @@ class LabelingLoop:
         if self._fit is None:
             is_due = rows.size >= N_FIRST_FIT or phase != "start"
         else:
-            n_between = max(LEAST_NEW, int(NEW_SHARE * self._fit.n_labels))
+            n_between = max(LEAST_NEW, int(NEW_PART * self._fit.n_labels))
             is_due = rows.size - self._fit.n_labels >= n_between
         if not is_due or self._state.level is None or phase in ("prove", "finished"):
             return None

@@ -12,7 +12,7 @@ is mostly one more, so that random labels end earlier.
 All of this is an estimate, and decides only when to stop. What is proved is proved by
 `whole_file.accept_rows`. The constants were compared on 85 simulated runs of ten files of tables,
 and those of random labels on 29 with votes among them, on other draws than benchmarks/labeling.py
-has: labels were chosen and models fitted once, and each rule was judged by the labels that it would
+has: labels were chosen and models fitted once, and each rule was scored by the labels that it would
 have taken. With fewer than 80 labels rules were often far too sure; other differences were small.
 """
 
@@ -29,9 +29,9 @@ from scipy.special import expit, logit
 
 from hedgeclipper.bounds.whole_file import allowed_errors, least_tested
 
-# rows are drawn at random among the most uncertain ones: this share of all, at most so many
-CANDIDATE_SHARE, MOST_CANDIDATES = 0.1, 200
-# this share is drawn from all rows: they find what the model does not know that it does not know
+# rows are drawn at random among the most uncertain ones: this part of all, at most so many
+CANDIDATE_PART, MOST_CANDIDATES = 0.1, 200
+# this part is drawn from all rows: they find what the model does not know that it does not know
 EXPLORED = 0.05
 # log-odds of an error are a + b log-odds of the uncertainty, with these means and deviations of a
 # and b a priori. Models that learn from chosen rows are too uncertain of all others: b is 1.5
@@ -43,7 +43,7 @@ POINTS = np.vstack([np.zeros((1, 2)), 1.2 * np.eye(2), -1.2 * np.eye(2), 0.8 * C
 # a Poisson number with mean c + 2/3 is at most c about every second time
 MEDIAN = 2.0 / 3.0
 # it is time to prove with so many labels, and so many rows for each label that need review
-LEAST_LABELS, PROVE_SHARES = 80, {"chosen": 0.5, "random": 2.0}
+LEAST_LABELS, REVIEW_PER_LABEL = 80, {"chosen": 0.5, "random": 2.0}
 # numbers of test labels that are compared, each this much larger than the one before
 STEP = 1.15
 
@@ -79,7 +79,7 @@ def choose_rows(
     n_explored = rng.binomial(n, EXPLORED)
     explored = rng.choice(candidates, n_explored, replace=False)
     rest = candidates[~np.isin(candidates, explored)]
-    n_most = max(2 * n, min(int(CANDIDATE_SHARE * candidates.size), MOST_CANDIDATES))
+    n_most = max(2 * n, min(int(CANDIDATE_PART * candidates.size), MOST_CANDIDATES))
     if n_most < rest.size:
         most = rest[np.argpartition(-uncertainties[rest], n_most - 1)[:n_most]]
     else:
@@ -253,4 +253,4 @@ def is_time_to_prove(proof: Proof, n_labels: int, *, way: str = "chosen") -> boo
     True
     """
     is_enough = n_labels >= LEAST_LABELS and proof.n_test > 0
-    return is_enough and proof.n_review <= PROVE_SHARES[way] * n_labels
+    return is_enough and proof.n_review <= REVIEW_PER_LABEL[way] * n_labels
