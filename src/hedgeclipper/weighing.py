@@ -42,6 +42,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
+from hedgeclipper.base.inspection import contributions_of
 from hedgeclipper.game.equations import Game, VoteArray, WeightTerms
 from hedgeclipper.game.losses import SquareLoss
 from hedgeclipper.game.solvers import Solution, minimize_by_newton, solve_batch
@@ -243,14 +244,14 @@ class WeighedVoters:
         sizes = np.sqrt((centered**2).sum(axis=0) * (others**2).sum(axis=0))
         together, nothing = (centered * others).sum(axis=0), np.zeros(weights.size)
         agreement = np.divide(together, sizes, out=nothing, where=sizes > 0)
-        spreads = np.abs(weights * votes.unlabeled.std(axis=0))
+        spreads = weights * votes.unlabeled.std(axis=0)
         return {
             "weight": weights,
             "correlation": self.label_correlations,
             "standard_error": self.errors,
             "auc": np.array(aucs),
             "agreement": agreement if weights.size > 1 else np.full(1, np.nan),
-            "contribution": spreads / max(spreads.sum(), TINY),
+            "contribution": contributions_of(spreads),
         }
 
 
