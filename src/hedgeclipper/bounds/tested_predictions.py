@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.bounds.certificate import Certificate
-from hedgeclipper.bounds.hold_out import HeldOutLabels, differ_in_rank
+from hedgeclipper.bounds.hold_out import SHIFTED_LABELS, HeldOutLabels, differ_in_rank
 from hedgeclipper.bounds.intervals import prediction_powered, proportion_bounds, wilson_bounds
 from hedgeclipper.bounds.sample import FirstQuestion
 from hedgeclipper.bounds.whole_file import order_by_uncertainty
