@@ -170,3 +170,14 @@ def test_gold_labels_among_the_votes_are_refused_or_kept(command):
     assert command("votes", "votes.csv", "--gold", "gold.csv").code != 0
     assert "Voter 'old' seems to be made of the labels" in command.err
     assert command("votes", "votes.csv", "--gold", "gold.csv", "--keep", "old").code == 0
+
+
+def test_a_sample_of_votes_without_a_key_keeps_all_voters(command):
+    votes, gold = crowd()
+    votes.drop(columns="item").to_csv("votes.csv", index=False)
+    command("sample", "votes.csv", "-n", 60, "-o", "gold.csv")
+    drawn = pd.read_csv("gold.csv")
+    drawn.assign(label=gold["truth"][drawn["row"]].to_numpy()).to_csv("gold.csv", index=False)
+    command("votes", "votes.csv", "--gold", "gold.csv", "--json")
+    assert command.code == 0
+    assert {one["voter"] for one in command.result["voters"]} == {"ann", "bob", "eve"}

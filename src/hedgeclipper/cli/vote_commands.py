@@ -51,7 +51,10 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     table.require(options.drop or (), "--drop")
     frame = table.frame().drop(columns=options.drop or [])
     gold = read_gold(options.gold, is_column, frame, table.place, output)
-    key = next((name for name in gold.frame if name in frame and name != gold.column), ROW)
+    shared = (name for name in gold.frame if name in frame and name != gold.column)
+    if gold.is_sample:  # it has all columns of the votes, also where none of them names the rows
+        shared = (name for name in shared if frame[name].is_unique)
+    key = next(shared, ROW)
     votes = frame.drop(columns=options.gold) if is_column else frame
     votes, gold = one_spelling(votes, gold, key, output)
     abstain_label = _abstain_label(options.abstain, gold, output)
