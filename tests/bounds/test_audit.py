@@ -319,3 +319,16 @@ def test_the_guarantee_is_for_the_first_error_and_predictions_asked_of_a_sample(
         seen = np.where(np.arange(300) < n_seen, truth[looks.rows], None)
         known = {"confidences": confidences, "max_error": 0.1, "sequential": True}
         assert audit(predicted, looks, seen, **known).file.kind == "guarantee"
+
+
+def test_nothing_is_left_to_review_if_people_have_labeled_all_rows():
+    truth, predicted, confidences = predictions()
+    found = audit(predicted, np.arange(N_ROWS), truth, confidences=confidences, max_error=0.05)
+    assert not found.needs_review.any()
+    assert "need review" not in found.describe()
+
+
+def test_one_class_has_no_kappa():
+    found = audit(["no"] * 100, np.arange(40), ["no"] * 40)
+    assert np.isnan(found.kappa)
+    assert "nan" not in found.describe()

@@ -249,7 +249,7 @@ class Agreement:
         Bounds on the proportion of rows on which they agree, each at ``confidence_level``, if the
         rows are a simple random sample of many.
     kappa : float
-        Cohen's kappa on the rows that both have labeled.
+        Cohen's kappa on the rows that both have labeled; NaN if there are not two classes.
     n_settled, n_open : int
         Rows on which they differ: with and without a label of the third.
     confidence_level : float
@@ -270,10 +270,11 @@ class Agreement:
         """Return how well they agree, in sentences."""
         if self.n_both == 0:
             return "No row was labeled by two people."
+        kappa = "" if math.isnan(self.kappa) else f"; kappa {self.kappa:.2f}"
         text = (
             f"Two people agree on {self.n_agreed:,} of {self.n_both:,} rows "
             f"({self.n_agreed / self.n_both:.1%}, at least {self.lower:.1%} with "
-            f"{100 * self.confidence_level:g}% confidence; kappa {self.kappa:.2f})."
+            f"{100 * self.confidence_level:g}% confidence{kappa})."
         )
         if self.n_settled:
             text += f" A third label settles {self.n_settled:,} of the others."

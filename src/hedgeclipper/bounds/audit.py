@@ -416,7 +416,7 @@ class Audit:
     majority : object
         Most frequent class of the checked labels.
     kappa : float
-        Cohen's kappa of predictions and checked labels.
+        Cohen's kappa of predictions and checked labels; NaN if all are of one class.
     kind : {"guarantee", "estimate"}
         "guarantee": by an exact test, if the checked rows are a random sample.
     reason : str
@@ -507,12 +507,13 @@ class Audit:
     def _describe_error(self) -> str:
         skipped = f", {self.n_skipped:,} of them not decided" if self.n_skipped else ""
         sure = how_sure(self.kind, self.confidence_level) + ", at every look" * self.sequential
+        kappa = "" if np.isnan(self.kappa) else f"; kappa {self.kappa:.2f}"
         return (
             f"{self.n_wrong:,} of {self.n_checked:,} checked predictions are wrong "
             f"({self.error:.1%}{skipped}). Of all {self.n_pool:,} predictions at most "
             f"{self.error_upper:.1%} are wrong: {sure}. (At least "
             f"{self.error_lower:.1%}, at the same level; always guessing "
-            f"{_quoted(self.majority)}: about {self.baseline:.1%}; kappa {self.kappa:.2f}.)"
+            f"{_quoted(self.majority)}: about {self.baseline:.1%}{kappa}.)"
         )
 
     def _describe_draw(self) -> str:

@@ -148,6 +148,8 @@ class AutoLabels:
         """Return how many rows need no review, and what is then known of the file."""
         n_rows, n_review, n_sure = self.labels.size, self.review_order.size, self.n_automatic
         limit = _limit_text(self.max_error)
+        if n_rows and self.n_people == n_rows:
+            return f"people have labeled all {n_rows:,} rows: none is left to review"
         if n_sure == 0 and n_review == n_rows - self.n_people:
             rows = f"{n_review:,} {'other ' if self.n_people else ''}rows"
             return f"all {rows} need review for at most {limit} wrong: {self._why_none()}"
