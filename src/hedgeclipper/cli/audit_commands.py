@@ -26,6 +26,7 @@ from hedgeclipper.cli.output import (
     UsageError,
     check_outputs,
     check_suffix,
+    one_question,
 )
 from hedgeclipper.cli.tables import (
     TABLE_SUFFIXES,
@@ -280,6 +281,9 @@ def _labels_to_finish(
 def _print(found: Audit, people: PeoplesLabels, table: Files, output: Output) -> None:
     output.say(f"{table.place}: {found.n_rows:,} rows, {found.n_checked:,} of them checked\n")
     facts = found.facts()
+    if found.file is not None:
+        more = one_question(found.file)
+        facts = [(name, text + more * (name == "File")) for name, text in facts]
     if people.agreement is not None:
         facts.insert(0, ("People", people.agreement.describe()))
     output.facts(facts)

@@ -287,7 +287,11 @@ def auto_label_facts(found: Any, output: Output) -> list[tuple[str, str]]:
     record = {name: x for name, x in vars(found).items() if name not in rows}
     counts = {"n_review": found.review_order.size, "coverage": found.coverage}
     output.result["automatic_labels"] = {**counts, **record}
-    text = found.describe()
-    if found.kind == "guarantee" and found.n_automatic:  # which nobody can check from run to run
-        text += " The guarantee is for the one error that was named before the labels were seen."
-    return [("Automatic", text)]
+    return [("Automatic", found.describe() + one_question(found))]
+
+
+def one_question(found: Any) -> str:
+    """Return what a guarantee is for, which nobody can check from run to run; "" without one."""
+    if found.kind != "guarantee" or not found.n_automatic:
+        return ""
+    return " The guarantee is for the one error that was named before the labels were seen."
