@@ -170,8 +170,9 @@ class FileClaim:
         bound = f"{self.errors_left:,} labels ({self.errors_left / max(self.n_rows, 1):.1%})"
         if n_open:
             text = (
-                f"{n_open:,} of {self.n_rows:,} rows are still to be labeled by hand. Then at most "
-                f"{bound} are wrong: {sure}. Until then nothing is known of these rows."
+                f"{n_open:,} of {self.n_rows:,} rows {'is' if n_open == 1 else 'are'} still to be "
+                f"labeled by hand. Then at most {bound} are wrong: {sure}. Until then nothing is "
+                "known of these rows."
             )
         else:
             text = (

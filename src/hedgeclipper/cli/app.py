@@ -501,7 +501,8 @@ def run(arguments: Sequence[str]) -> int:
     except _UsageError as error:
         output = Output(as_json="--json" in arguments)
         path = getattr(error.ctx, "command_path", "hedgeclipper")
-        output.fail(f"{error.format_message()} See {path} --help.", ExitCode.USAGE)
+        message = error.format_message().removesuffix(".")
+        output.fail(f"{message}. See {path} --help.", ExitCode.USAGE)
         return output.code
     if not isinstance(command, Command):  # help, or the version
         return 0
