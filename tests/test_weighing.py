@@ -1,5 +1,7 @@
 """From scores to votes, weights and probabilities, against closed forms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -23,6 +25,7 @@ from hedgeclipper.weighing import (
     scores_by_game,
     solve_weights,
     weigh,
+    weigh_by_folds,
 )
 
 RNG = np.random.default_rng(0)
@@ -368,3 +371,15 @@ def test_if_no_voter_is_better_than_a_guess_the_weights_are_those_of_the_anchor(
     found = weigh(votes_of(wrong, is_positive), NO_TREES)
     assert np.all(found.label_correlations < 0)
     np.testing.assert_array_equal(found.vote.weights, found.anchor)
+
+
+def test_the_vote_of_a_fold_does_not_depend_on_its_labels():
+    rng = np.random.default_rng(0)
+    scores, is_positive = rng.random((40, 3)), rng.random(40) < 0.5
+    own = VoterScores(scores, is_positive, rng.random((100, 3)))
+    for number, (test, (vote,), _) in enumerate(weigh_by_folds([own], NO_TREES)):
+        flipped = is_positive.copy()
+        flipped[test] = ~flipped[test]
+        others = [replace(own, is_positive=flipped)]
+        again = list(weigh_by_folds(others, NO_TREES))[number][1][0]
+        np.testing.assert_array_equal(again.log_odds(scores), vote.log_odds(scores))
