@@ -183,12 +183,6 @@ def test_errors_that_cannot_be_the_most(command, name, words, said):
     fails(command, (name, *options, "rows.csv", *words), USAGE, said)
 
 
-def test_too_few_labels_to_hold_out(command):
-    cancer(n_labeled=8).to_csv("rows.csv", index=False)
-    words = ("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--confidence", "0.95")
-    fails(command, words, DATA, "Label at least 10 rows")
-
-
 @pytest.mark.parametrize(
     "words",
     [

@@ -90,19 +90,6 @@ def test_balanced_decisions(command, words, weight):
     assert hedgeclipper.load("m.skops").class_weight == weight
 
 
-def test_a_class_that_is_never_predicted_is_named(command):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(600, 3)), columns=list("abc"))
-    frame["found"] = np.where(np.arange(600) % 20 == 0, "rare", "common")
-    frame.loc[100:, "found"] = None
-    frame.to_csv("rows.csv", index=False)
-    assert (
-        command("fit", "rows.csv", "-t", "found", "-m", "m.skops", "--report", "r.html").code == 0
-    )
-    assert "note: Class 'rare' has 5 labels and is predicted for none of 500" in command.err
-    assert "Never predicted: rare, which 5 labels have." in Path("r.html").read_text()
-
-
 @pytest.mark.parametrize("table", [cancer, flowers])
 def test_the_summary_says_what_to_expect(command, table):
     frame = table()
@@ -395,19 +382,6 @@ def test_evaluate_with_another_target_and_unlabeled_rows(command):
     assert "has no column 'target' for --target" in command.err
     assert command("evaluate", "m.skops", "test.csv", "-t", "mean_area").code == 3
     assert "'mean_area' has no class of the model" in command.err
-
-
-def test_new_categories_are_noted(command):
-    flowers().to_csv("rows.csv", index=False)
-    command("fit", "rows.csv", "-t", "species", "-m", "m.skops", "-q")
-    frame = flowers()
-    frame.loc[:8, "color"] = "orange"
-    frame.to_csv("more.csv", index=False)
-    command("predict", "m.skops", "more.csv", "-o", "p.csv", "--json")
-    assert command.result["notes"] == [
-        "Column 'color' has 1 value that the model does not know, such as 'orange' (9): in these "
-        "rows it relies on the other columns."
-    ]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

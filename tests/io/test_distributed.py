@@ -71,15 +71,6 @@ def test_any_scheduler_gives_what_memory_gives(in_memory, scheduler, pool):
         assert_same(fitted(rows), in_memory)
 
 
-def test_frames_are_matched_by_name(in_memory):
-    frame = pd.DataFrame(UNLABELED, columns=NAMES)
-    rows = dd.from_pandas(frame[NAMES[::-1]].assign(other="text"), npartitions=3)
-    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
-    with dask.config.set(scheduler="threads"):
-        model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=rows)
-    assert model.slack_ == pytest.approx(in_memory.slack_, rel=1e-6)
-
-
 @pytest.mark.filterwarnings("ignore:X has feature names")  # scikit-learn, of each partition
 def test_names_of_unlabeled_frames_are_remembered(in_memory):
     frame = pd.DataFrame(UNLABELED, columns=NAMES)

@@ -99,12 +99,6 @@ def test_the_opinion_is_there_after_a_fit(served):
         served.ask("/opinion", "z", row=row)
 
 
-def test_a_second_server_is_refused_and_the_first_goes_on(served):
-    with pytest.raises(RuntimeError, match=r"in use by another process"):
-        Served(served.folder)
-    assert served.next_row() is not None
-
-
 def label_all(served, rows):
     """Label rows, and keep their numbers."""
     while True:

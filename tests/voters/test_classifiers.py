@@ -7,14 +7,13 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
-from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -27,7 +26,6 @@ from hedgeclipper.voters.classifiers import (
     choose_folds,
     classifier_scores,
     default_classifiers,
-    default_estimators,
     fit_classifiers,
 )
 from hedgeclipper.voters.views import Components
@@ -126,17 +124,6 @@ def test_a_class_of_one_label_is_always_fitted_and_never_scored():
 # Which estimators.
 
 
-def test_dropped_estimators_are_left_out():
-    model = GaussianNB()
-    assert check_estimators((["a", "drop"], ("b", model))) == [("b", model)]
-
-
-def test_words_for_the_defaults():
-    assert check_estimators("default") == default_estimators()
-    assert check_estimators("trees") == [("trees", "default")]
-    assert tuple(name for name, _ in default_estimators()) == DEFAULT_VOTERS
-
-
 @pytest.mark.parametrize(
     ("estimators", "message"),
     [
@@ -199,24 +186,6 @@ def test_sparse_rows():
     only(UnlabeledSpy(), given)
     assert FITS[0]["X_unlabeled"].format == "csr"
     assert FITS[0]["X_unlabeled"].shape == (92, 3)
-
-
-def several():
-    return [
-        ("forest", RandomForestClassifier(5, random_state=0)),
-        ("bayes", GaussianNB()),
-        ("spread", LabelSpreading(kernel="knn")),
-    ]
-
-
-def test_the_number_of_jobs_changes_nothing():
-    given = rows(X_unlabeled=X_UNLABELED)
-    alone, together = (fit_classifiers(several(), given, 0, n_jobs=n) for n in (1, 2))
-    assert [m.name for m in alone] == [m.name for m in together] == ["forest", "bayes", "spread"]
-    for one, other in zip(alone, together, strict=True):
-        np.testing.assert_array_equal(one.out_of_fold, other.out_of_fold)
-        ours, theirs = (m.estimator.predict_proba(X_UNLABELED) for m in (one, other))
-        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_quick_fits_start_no_processes_and_others_run_in_the_jobs_of_the_context(monkeypatch):
@@ -300,19 +269,6 @@ def test_a_fold_without_a_class_is_fitted_without_a_gap(monkeypatch):
     folds.append((split[0], np.setdiff1d(split[1], folds[0][1])))
     scores = only(Spy(needs_classes=3), rows(THREE)).out_of_fold
     np.testing.assert_array_equal(np.flatnonzero(~np.isnan(scores[:, 0])), folds[1][1])
-
-
-# Fitted ones.
-
-
-def test_fitted_ones_are_taken_as_they_are():
-    labels = np.array(["no", "yes"])
-    models = [GaussianNB().fit(X, labels[TWO]), LinearSVC().fit(X, labels[TWO])]
-    estimators = [(str(k), FrozenEstimator(model)) for k, model in enumerate(models)]
-    bayes, svc = fit_classifiers(estimators, LabeledRows(X, TWO, labels), 0)
-    assert bayes.estimator.estimator is models[0]
-    np.testing.assert_array_equal(bayes.out_of_fold, models[0].predict_proba(X)[:, 1:])
-    np.testing.assert_allclose(svc.out_of_fold[:, 0], expit(models[1].decision_function(X)))
 
 
 # Scores.

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -78,30 +77,6 @@ def test_it_beats_the_best_voter_and_the_majority_vote():
     assert right.mean() > plain[60:].mean() + 0.01
     assert model.slack_ <= 0
     assert model.predict_proba(L).sum(axis=1) == pytest.approx(1)
-
-
-def test_classes_may_have_names():
-    model = VoteAggregator().fit(named(L), named(Y))
-    np.testing.assert_array_equal(model.classes_, NAMES)
-    np.testing.assert_array_equal(model.transduction_, NAMES[fitted().transduction_])
-    assert model.predict_proba(named(L)) == pytest.approx(fitted().predict_proba(L))
-
-
-def test_minus_one_among_names_marks_a_row_without_gold():
-    y = [str(NAMES[label]) if label >= 0 else -1 for label in Y]
-    model = VoteAggregator().fit(named(L), y)
-    np.testing.assert_array_equal(model.classes_, NAMES)
-    assert model.transduction_.shape == (600,)
-
-
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_frames_give_the_same_and_name_the_voters(frame):
-    columns = {f"voter {i}": L[:, i] for i in range(6)}
-    model = fitted(frame(columns))
-    assert model.voters_.tolist() == list(columns)
-    same_model(model, fitted())
-    turned = frame(dict(reversed(columns.items())))
-    assert model.predict_proba(turned) == pytest.approx(model.predict_proba(frame(columns)))
 
 
 def test_many_classes():
@@ -586,7 +561,7 @@ def test_a_series_with_other_names_is_in_the_order_of_the_rows():
     table = {"task": list("aabbcc"), "worker": list("uvuvuv"), "label": [0, 0, 1, 1, 1, 0]}
     votes = Votes.from_long(table)
     model = VoteAggregator().fit(votes, pd.Series([0, 1, -1]))
-    assert model._gold.labeled.rows.tolist() == ["a", "b"]
+    assert model.labeled_votes_.labeled.rows.tolist() == ["a", "b"]
 
 
 def test_rows_without_names_are_labeled_by_number():
