@@ -23,7 +23,7 @@ def labels(skipped=(), more=()):
     return found
 
 
-def tests_alone(y):
+def only_test_labels(y):
     """Return labels of those rows alone that test, of a sample without excluded rows."""
     return np.where(np.isin(np.arange(N_ROWS), draw_sample(X, 100).rows), TRUTH, np.nan)
 
@@ -105,7 +105,7 @@ def test_labels_after_the_draw_and_larger_samples_are_estimates():
         (lambda y: ("rows.csv", "y", {"sample": SAMPLE}), "in memory. Got str"),
         (lambda y: (X, np.where(np.arange(600) < 7, np.nan, y), {"sample": SAMPLE}), "7 rows were"),
         (lambda y: (X, np.where(np.arange(600) < 30, y, np.nan), {"sample": SAMPLE}), "None of"),
-        (lambda y: (X, tests_alone(y), {"sample": draw_sample(X, 200)}), "0 labels are left"),
+        (lambda y: (X, only_test_labels(y), {"sample": draw_sample(X, 200)}), "0 labels are left"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_with_a_sample_is_an_error(change, message):
