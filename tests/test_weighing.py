@@ -20,6 +20,7 @@ from hedgeclipper.weighing import (
     auc_differences,
     balanced_correlations,
     choose_anchor,
+    contributions_of,
     fit_line,
     make_votes,
     scores_by_game,
@@ -195,6 +196,11 @@ def test_differences_of_auc_are_those_of_scikit_learn_whatever_the_scales():
     aucs = [roc_auc_score(is_positive, own) for own in scores.T]
     found, _ = auc_differences(scores, reference, is_positive)
     np.testing.assert_allclose(found, np.array(aucs) - roc_auc_score(is_positive, reference))
+
+
+def test_contributions_are_zero_where_all_weights_are():
+    np.testing.assert_array_equal(contributions_of(np.zeros(3)), 0.0)
+    np.testing.assert_allclose(contributions_of(np.array([1.0, np.nan, -3.0])), [0.25, 0.0, 0.75])
 
 
 def test_without_a_prior_the_variance_is_that_of_delong():

@@ -115,5 +115,5 @@ def unlabeled_gain(
         if 2 <= own.sum() <= own.size - 2
     ]
     # classes share their rows, so that their errors do not cancel
-    gain, error = np.mean(compared or np.full((1, 2), np.nan), axis=0).ravel().tolist()
+    gain, error = np.mean(compared, axis=0).ravel().tolist() if compared else (np.nan, np.nan)
     return UnlabeledGain(gain, error)

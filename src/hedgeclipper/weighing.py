@@ -42,7 +42,6 @@ from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.base.inspection import contributions_of
 from hedgeclipper.game.equations import Game, VoteArray, WeightTerms
 from hedgeclipper.game.losses import SquareLoss
 from hedgeclipper.game.solvers import Solution, minimize_by_newton, solve_batch
@@ -253,6 +252,13 @@ class WeighedVoters:
             "agreement": agreement if weights.size > 1 else np.full(1, np.nan),
             "contribution": contributions_of(spreads),
         }
+
+
+def contributions_of(sizes: np.ndarray) -> np.ndarray:
+    """Return sizes as proportions of their sum; 0 where all are."""
+    sizes = np.abs(np.nan_to_num(sizes))
+    total = float(sizes.sum())
+    return sizes / total if total > 0 else sizes
 
 
 def scores_by_game(

@@ -10,7 +10,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import estimator_html_repr
 
 from hedgeclipper import HedgeClipperClassifier, VoteAggregator
-from hedgeclipper.base.inspection import contributions_of
 from hedgeclipper.bounds.auto_labels import surest_rows
 
 X, Y = make_classification(400, n_informative=4, random_state=0)
@@ -78,11 +77,6 @@ def test_what_comes_from_data_is_escaped():
     assert hostile not in summary
     assert "<i>" not in summary
     assert "&lt;i&gt;" in summary
-
-
-def test_contributions_are_zero_where_all_weights_are():
-    np.testing.assert_array_equal(contributions_of(np.zeros(3)), 0.0)
-    np.testing.assert_allclose(contributions_of(np.array([1.0, np.nan, -3.0])), [0.25, 0.0, 0.75])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -15,13 +15,6 @@ from hedgeclipper.sklearn_private import _is_fitted
 MOST_CLASSES = 5
 
 
-def contributions_of(sizes: np.ndarray) -> np.ndarray:
-    """Return sizes as proportions of their sum; 0 where all are."""
-    sizes = np.abs(np.nan_to_num(sizes))
-    total = float(sizes.sum())
-    return sizes / total if total > 0 else sizes
-
-
 class SummaryMixin:
     """Adds a summary of the fit to the diagram that scikit-learn shows in a notebook."""
 

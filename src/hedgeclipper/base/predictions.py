@@ -435,11 +435,11 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
     def _predict(self, X: Any, method: str) -> Any:
         """Return the predictions of this method for rows; lazy for Dask."""
         check_is_fitted(self)
-        predictor = self._predictor
-        if not is_dask(X):
-            raw = [predictor.no_rows, *(raw for _, raw in self._raw_by_batch(X))]
-            return predictor.predict(np.concatenate(raw), method)
-        rows = self._check_more(X, "X")
+        predictor, rows = self._predictor, self._check_more(X, "X", once=True)
+        if not is_dask(rows):
+            batches = rows if isinstance(rows, RowBatches) else [rows]
+            raw = [predictor.raw_predictions(batch, self.n_jobs) for batch in batches]
+            return predictor.predict(np.concatenate(raw or [predictor.no_rows]), method)
         from hedgeclipper.io.distributed import map_partitions
 
         nothing = predictor.predict(predictor.no_rows, method)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.columns import refuse_leaks
 from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
-from hedgeclipper.base.inspection import SummaryMixin, contributions_of
+from hedgeclipper.base.inspection import SummaryMixin
 from hedgeclipper.base.row_reader import check_sampled_rows
 from hedgeclipper.bounds.certificate import ClassRates
 from hedgeclipper.bounds.hold_out import hold_out_labels
@@ -36,6 +36,7 @@ from hedgeclipper.votes.labeled_votes import (
 )
 from hedgeclipper.votes.matrix import VoteKernel, Votes, split_weights
 from hedgeclipper.votes.vote_game import Constraints, constrain, solve_vote_game
+from hedgeclipper.weighing import contributions_of
 
 
 class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator):
