@@ -595,7 +595,8 @@ class LabelingLoop:
         return source.uncertainties[order[is_shown[order]]]
 
     def _plan(self) -> Plan | None:
-        if self._fit is None:
+        """Return what other errors would take; None once an attempt has begun for this one."""
+        if self._fit is None or self._state.attempts:
             return None
         errors = np.array(sorted({*PLAN_ERRORS, self.max_error}))
         limits = [error_limit(one, self.n_rows) for one in errors.tolist()]

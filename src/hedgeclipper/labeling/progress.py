@@ -42,7 +42,8 @@ class LabelingStatus:
     n_more_labels : int or None
         Roughly how many more labels it takes to finish the file; None without a model.
     plan : Plan or None
-        The same for other errors of the finished file: an estimate.
+        The same for other errors of the finished file: an estimate. None once an attempt to prove
+        has begun.
     n_second : int
         Rows that two people have labeled.
     agreement : float or None

@@ -223,13 +223,13 @@ function showFile({ n_rows, n_labeled, n_needs_no_review }) {
     + `are labeled by hand, ${WHOLE.format(sure)} need no review, ${WHOLE.format(parts.open)} are left.`);
 }
 
-function showError({ estimated_error: error, interval, error_upper: proved, max_error: limit }) {
+function showError({ phase, estimated_error: error, interval, error_upper: proved, max_error: limit }) {
   $("errors").hidden = error === null && proved === null;
   if ($("errors").hidden) return;
   const [low, high] = interval ?? [error, error];
   const words = [];
-  if (error !== null) words.push(`If you stopped now: about ${PERCENT.format(error)} (${PERCENT.format(low)} to ${PERCENT.format(high)}).`);
-  if (proved !== null) words.push(`Proved, once the rest is reviewed: at most ${PERCENT.format(proved)}.`);
+  if (error !== null) words.push(`${phase === "finished" ? "Estimate" : "If you stopped now"}: about ${PERCENT.format(error)} (${PERCENT.format(low)} to ${PERCENT.format(high)}).`);
+  if (proved !== null) words.push(`Proved${phase === "finished" ? "" : ", once the rest is reviewed"}: at most ${PERCENT.format(proved)}.`);
   $("error-words").textContent = words.join(" ");
   const most = Math.max(2 * limit, high ?? 0, proved ?? 0) * 1.05;
   const x = (value) => 4 + (292 * value) / most;
