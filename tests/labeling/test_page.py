@@ -159,7 +159,7 @@ def test_nothing_in_cells_names_and_classes_runs(browser, tmp_path):
 def test_the_page_fits_and_has_no_violation_of_accessibility(browser, tmp_path, width, scheme):
     truth = write_rows(tmp_path)
     with Served(tmp_path) as served:
-        served.label(truth, 80)
+        served.label(truth, 60)
         with Annotator(browser, served, truth, width, scheme) as person:
             person.row()
             person.page.wait_for_selector("#plan:not([hidden])")
