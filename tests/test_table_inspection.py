@@ -202,6 +202,7 @@ def test_columns_of_strings_count_whole_and_once_measured_they_are_kept(tmp_path
     frame = pd.DataFrame(X[:, :2], columns=["noise", "some"])
     frame["word"] = np.array(["red", "green", "blue"])[np.digitize(X[:, 2], [-0.4, 0.4])]
     y = (frame["word"] == "red").to_numpy().astype(int)
+    y[:3] = 1 - y[:3]  # a column that tells classes apart without exception is refused
     model = fitted([("trees", "default"), *OWN], y, frame)
     with pytest.raises(AttributeError, match="a copy of a model has none"):
         _ = load(save(model, tmp_path / "new")).feature_importances_
