@@ -93,5 +93,6 @@ def load(folder: str | Path, name: str) -> dict[str, Any]:
     """Return what was saved under the name."""
     with np.load(Path(folder) / f"{name}.npz", allow_pickle=False) as file:
         values = {key: file[key] if file[key].ndim else file[key].item() for key in file.files}
-    frames = {path.stem.removeprefix(f"{name}-"): path for path in Path(folder).glob("*.parquet")}
+    paths = Path(folder).glob(f"{name}-*.parquet")
+    frames = {path.stem.removeprefix(f"{name}-"): path for path in paths}
     return values | {key: pd.read_parquet(path) for key, path in frames.items()}

@@ -118,7 +118,7 @@ COMPARISONS = {
             for data in RARE_DATA
         ],
         _methods(*OURS, "random-forest"),
-        4,
+        12,
         3_000,
         FOLDER / "rare_classes.csv",
     ),
