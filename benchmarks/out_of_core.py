@@ -1,15 +1,15 @@
 """Files larger than memory: peak memory and time against the number of rows, and against peers.
 
-    python -m benchmarks.out_of_core [millions of rows ...]
-    python -m benchmarks.out_of_core paper [millions of rows ...]
+    python -m benchmarks.out_of_core [ROUNDS]    # runs what is missing, and writes the pages
 
 Generated rows of 18 columns in Parquet files of a million rows each, 10,000 labels, 100 trees, two
-threads. Every run is a process of its own, interleaved. Memory is the peak of anonymous memory
-(mapped files do not count, rows in memory do) minus that at the start, seen every 10 ms. Seconds
-are those of the whole ``fit``; the time per row leaves out growing the trees, which does not depend
-on the rows. The default voters are run once at each size, trees alone and the forest three times.
-Writes the section in docs/large_data.md. For the paper's algorithm it is two passes of SGD, and the
-AUC on a file that is sorted by its label and on the same file shuffled, for docs/paper.md.
+threads. Every run is a process of its own, one after the other. Memory is the peak of anonymous
+memory (mapped files do not count, rows in memory do) minus that at the start, seen every 10 ms.
+Seconds are those of the whole ``fit``; the time per row leaves out growing the trees, which does
+not depend on the rows. The default voters and the paper's algorithm are run once at each size,
+trees alone and the forest in three rounds. For the paper's algorithm it is two passes of SGD, and
+the AUC on a file that is sorted by its label and on the same file shuffled. Writes sections of
+docs/large_data.md and docs/paper.md.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,19 +34,54 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.generated import ROWS_PER_BLOCK, rows_and_labels
 from benchmarks.memory import AnonymousMemory
-from benchmarks.pages import DOCS, bullets, markdown_table, write_sections
+from benchmarks.pages import NOT_RUN, bullets, markdown_table, write_pages
+from benchmarks.results_file import (
+    FOLDER,
+    Key,
+    Line,
+    read_results,
+    run_missing,
+    today,
+    versions,
+)
 from benchmarks.timing import calls_timed
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.io import as_source
 from hedgeclipper.paper import PaperHedgeClipper
 from hedgeclipper.voters import tree_groups
 
-MILLIONS = (1, 5, 20)
+RESULTS = FOLDER / "out_of_core.csv"
+MILLIONS, PEER_MILLIONS = (1, 5, 20), 5
 N_LABELED, N_JOBS, N_ROUNDS, N_TREES = 10_000, 2, 3, 100
 LABELED_BLOCK = 10**6
-PEER_MILLIONS = 5
-N_PASSES, N_SORTED = 2, 500_000  # of the paper's algorithm
-Found = dict[tuple[str, int], list[dict]]  # kind of run and millions of rows -> what each took
+N_PASSES, N_SORTED, N_SORTED_LABELED = 2, 500_000, 1_000  # of the paper's algorithm
+DEFAULT, TREES = "default voters, from files", "trees, from files"
+IN_MEMORY, PEER, PAPER = "trees, in memory", "predict_proba", "paper"
+SORTED = ("paper, shuffled", "paper, sorted by label")
+# kinds of runs: sizes in rows, and rounds
+SIZES = tuple(n * ROWS_PER_BLOCK for n in MILLIONS)
+PEER_SIZE = PEER_MILLIONS * ROWS_PER_BLOCK
+RUNS = {
+    DEFAULT: (SIZES, 1),
+    TREES: (SIZES, N_ROUNDS),
+    IN_MEMORY: (SIZES[:-1], N_ROUNDS),
+    PEER: ((PEER_SIZE,), N_ROUNDS),
+    PAPER: (SIZES, 1),
+    **dict.fromkeys(SORTED, ((N_SORTED,), 1)),
+}
+
+
+@dataclass(frozen=True)
+class Result(Line):
+    """What a run took; NaN where it has no such figure. ``draw`` is its round."""
+
+    seconds: float
+    growing: float
+    megabytes: float
+    slack: float
+    auc: float
+    date: str
+    versions: str
 
 
 def write_files(folder: Path, n_millions: int) -> list[Path]:
@@ -59,44 +95,58 @@ def write_files(folder: Path, n_millions: int) -> list[Path]:
     return paths
 
 
-def child(kind: str, folder: str, n_millions: int) -> dict:
+def child(kind: str, folder: str, n_rows: int) -> dict[str, float]:
     """Run one kind of run in this process and return what it took."""
-    paths = [Path(folder) / f"rows{number:03d}.parquet" for number in range(n_millions)]
+    paths = write_files(Path(folder), -(-n_rows // ROWS_PER_BLOCK))
     X, y = rows_and_labels(LABELED_BLOCK, N_LABELED)
     warm_up(X, y, paths[0])
     with AnonymousMemory() as memory:
         started = time.perf_counter()
-        if kind == "predict_proba":
+        if kind == PEER:
             grown = RandomForestClassifier(N_TREES, n_jobs=N_JOBS, random_state=0).fit(X, y)
             started = time.perf_counter()
             for batch in as_source(paths, name="rows", dtype=np.float32):
                 grown.predict_proba(batch)
             taken = {}
-        elif kind == "paper":
+        elif kind == PAPER:
             paper(max_iter=N_PASSES).fit(pd.DataFrame(X).add_prefix("x"), y, X_unlabeled=paths)
             taken = {}
+        elif kind in SORTED:
+            taken = {"auc": auc_of_one_file(Path(folder), is_sorted=kind == SORTED[1])}
         else:
             rows: Any = paths
-            if kind == "trees, in memory":
-                rows = np.concatenate([rows_and_labels(number)[0] for number in range(n_millions)])
+            if kind == IN_MEMORY:
+                rows = np.concatenate([rows_and_labels(k)[0] for k in range(len(paths))])
                 started = time.perf_counter()
-            taken = fit(X, y, rows, "trees" if kind.startswith("trees") else "default")
+            taken = fit(X, y, rows, "default" if kind == DEFAULT else "trees")
         seconds = time.perf_counter() - started
-    return {**taken, "seconds": seconds, "bytes": memory.peak - memory.first}
+    return {**taken, "seconds": seconds, "megabytes": (memory.peak - memory.first) / 1e6}
 
 
-def fit(X: np.ndarray, y: np.ndarray, rows: Any, estimators: str) -> dict:
+def fit(X: np.ndarray, y: np.ndarray, rows: Any, estimators: str) -> dict[str, float]:
     """Return how long trees have grown in a fit, and the slack that it finds."""
     model = HedgeClipperClassifier(estimators, n_estimators=N_TREES, n_jobs=N_JOBS, random_state=0)
     with calls_timed(tree_groups, "_grow") as growing:
         model.fit(X, y, X_unlabeled=rows)
-    return {"growing": sum(growing), "slack": model.slack_[0]}
+    return {"growing": sum(growing), "slack": float(model.slack_[0])}
 
 
 def paper(**options: Any) -> PaperHedgeClipper:
     """Return the paper's algorithm, which warns of contradictions between leaves."""
     warnings.simplefilter("ignore")
     return PaperHedgeClipper(n_jobs=N_JOBS, random_state=0, **options)
+
+
+def auc_of_one_file(folder: Path, is_sorted: bool) -> float:
+    """Return the paper's AUC on rows of a file in the order of their labels, or shuffled."""
+    X, y = rows_and_labels(LABELED_BLOCK, N_SORTED_LABELED)
+    rows, labels = rows_and_labels(0, N_SORTED)
+    shuffled = np.random.default_rng(0).permutation(N_SORTED)
+    order = np.argsort(labels, kind="stable") if is_sorted else shuffled
+    path = folder / "one.parquet"
+    pd.DataFrame(rows[order]).add_prefix("x").to_parquet(path)
+    fitted = paper().fit(pd.DataFrame(X).add_prefix("x"), y, X_unlabeled=path)
+    return float(roc_auc_score(labels[order], fitted.decision_function(path)))
 
 
 def warm_up(X: np.ndarray, y: np.ndarray, path: str | Path) -> None:
@@ -108,117 +158,102 @@ def warm_up(X: np.ndarray, y: np.ndarray, path: str | Path) -> None:
     paper(max_iter=1).fit(X[:500], y[:500], X_unlabeled=first)
 
 
-def run(kind: str, folder: Path, n_millions: int) -> dict:
-    """Return what a run in a fresh process took."""
-    command = [sys.executable, "-m", "benchmarks.out_of_core", "child", kind, str(folder)]
-    done = subprocess.run([*command, str(n_millions)], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
-
-
-def measure_memory(*millions: int) -> None:
-    """Run the classifier and the forest, and write the page."""
-    print(__doc__)
-    peer = peer_of(millions)
-    runs = [("trees, from files", n) for n in millions]
-    runs += [("trees, in memory", n) for n in millions if n <= PEER_MILLIONS]
-    runs.append(("predict_proba", peer))
+def measure(n_rounds: int = N_ROUNDS) -> None:
+    """Run what is missing, each in a fresh process."""
+    keys = [
+        Key(f"{n_rows} rows", N_LABELED, draw, kind)
+        for draw in range(n_rounds)
+        for kind, (sizes, n_draws) in RUNS.items()
+        for n_rows in sizes
+        if draw < n_draws
+    ]
     with tempfile.TemporaryDirectory() as folder:
-        write_files(Path(folder), max(millions))
-        found: Found = {
-            (kind, n): [run(kind, Path(folder), n)]
-            for kind, n in [("default voters, from files", n) for n in millions]
-        } | {run: [] for run in runs}
-        for _ in range(N_ROUNDS):
-            for kind, n in runs:
-                found[kind, n].append(run(kind, Path(folder), n))
-    text = render(found, peer)
-    print(text)
-    write_sections(DOCS / "large_data.md", {"out-of-core": text})
+
+        def run(keys: list[Key]) -> list[Result]:
+            (key,) = keys
+            words = ["child", key.method, folder, key.data.split()[0]]
+            command = [sys.executable, "-m", "benchmarks.out_of_core", *words]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            none = dict.fromkeys(("growing", "slack", "auc"), float("nan"))
+            taken = none | json.loads(done.stdout.splitlines()[-1])
+            return [Result(*key, **taken, date=today(), versions=versions())]
+
+        run_missing(keys, run, RESULTS, Result)
 
 
-def peer_of(millions: Sequence[int]) -> int:
-    """Return the millions of rows for the forest's own predictions: the most that are not many."""
-    return max((n for n in millions if n <= PEER_MILLIONS), default=min(millions))
-
-
-def per_row(runs: list[dict], n_millions: int) -> float:
+def per_row(runs: Sequence[Result], n_rows: int) -> float:
     """Return the median seconds a row after growing."""
-    seconds = np.median([run["seconds"] - run.get("growing", 0.0) for run in runs])
-    return float(seconds) / (n_millions * ROWS_PER_BLOCK)
+    return float(np.median([run.seconds - np.nan_to_num(run.growing) for run in runs])) / n_rows
 
 
-def render(found: Found, peer: int) -> str:
-    """Return the table of all runs and ratios between them, as Markdown."""
-    rows = [["run", "million rows", "seconds", "microseconds a row", "MB anonymous", "slack"]]
-    for (kind, n), runs in found.items():
-        has_fit = "slack" in runs[0]
-        cells = [f"{median(runs, 'seconds'):.2f}", f"{1e6 * per_row(runs, n):.3f}"]
-        cells.append(f"{median(runs, 'bytes') / 1e6:.0f}" if has_fit else "")
-        cells.append(f"{runs[0]['slack']:.5f}" if has_fit else "")
-        rows.append([kind, str(n), *cells])
-    lines = []
-    for name in ("trees", "default voters"):
-        files = {n: runs for (kind, n), runs in found.items() if kind == f"{name}, from files"}
-        if files:
-            memory = [median(runs, "bytes") for runs in files.values()]
-            times = [per_row(runs, n) for n, runs in files.items()]
-            lines += [
-                f"{name}, memory from files, largest over smallest: "
-                f"{max(memory) / min(memory):.3f}",
-                f"{name}, time a row from files, largest over smallest: "
-                f"{max(times) / min(times):.3f}",
-            ]
-    ours = median(found["trees, from files", peer], "seconds")
-    ratio = ours / median(found["predict_proba", peer], "seconds")
-    lines.append(f"time over the forest's `predict_proba`, {peer} million rows: {ratio:.2f}")
-    return f"{markdown_table(rows)}\n\n{bullets(*lines)}"
+def median(runs: Sequence[Result], name: str) -> float:
+    return float(np.median([getattr(run, name) for run in runs]))
 
 
-def median(runs: list[dict], name: str) -> float:
-    return float(np.median([run[name] for run in runs]))
+def render(results: Sequence[Result]) -> str:
+    """Return the table of all fits and ratios between them, as Markdown."""
+    found: dict[tuple[str, int], list[Result]] = {}
+    for result in results:
+        found.setdefault((result.method, int(result.data.split()[0])), []).append(result)
+    rows = [["run", "million rows", "seconds", "microseconds a row", "MB", "slack"]]
+    notes = []
+    for kind in (DEFAULT, TREES, IN_MEMORY, PEER):
+        of_kind = {n: found[kind, n] for n in RUNS[kind][0] if (kind, n) in found}
+        for n, runs in of_kind.items():
+            cells = [f"{median(runs, 'seconds'):.1f}", f"{1e6 * per_row(runs, n):.2f}"]
+            cells += [f"{median(runs, 'megabytes'):.0f}"] if kind != PEER else [""]
+            cells += [f"{runs[0].slack:.4f}"] if kind != PEER else [""]
+            rows.append([kind, f"{n // ROWS_PER_BLOCK}", *cells])
+        if of_kind and kind in (DEFAULT, TREES):
+            memory = [median(runs, "megabytes") for runs in of_kind.values()]
+            times = [per_row(runs, n) for n, runs in of_kind.items()]
+            name = kind.partition(",")[0].capitalize()
+            notes.append(
+                f"{name} from files, largest over smallest: memory "
+                f"{max(memory) / min(memory):.2f}, time a row {max(times) / min(times):.2f}"
+            )
+    if (TREES, PEER_SIZE) in found and (PEER, PEER_SIZE) in found:
+        ratio = median(found[TREES, PEER_SIZE], "seconds") / median(
+            found[PEER, PEER_SIZE], "seconds"
+        )
+        notes.append(
+            f"Fit of the trees over a random forest's `predict_proba`, {PEER_MILLIONS} million "
+            f"rows: {ratio:.2f}"
+        )
+    return f"{markdown_table(rows)}\n\n{bullets(*notes)}"
 
 
-def auc_of_sorted_file(folder: Path) -> dict[str, float]:
-    """Return the paper's AUC on rows of a file in the order of their labels, and shuffled."""
-    X, y = rows_and_labels(LABELED_BLOCK, 1_000)
-    rows, labels = rows_and_labels(0, N_SORTED)
-    found = {}
-    for name, order in {
-        "shuffled": np.random.default_rng(0).permutation(N_SORTED),
-        "sorted by label": np.argsort(labels, kind="stable"),
-    }.items():
-        path = folder / "one.parquet"
-        pd.DataFrame(rows[order]).add_prefix("x").to_parquet(path)
-        fitted = paper().fit(pd.DataFrame(X).add_prefix("x"), y, X_unlabeled=path)
-        found[name] = float(roc_auc_score(labels[order], fitted.decision_function(path)))
-    return found
-
-
-def measure_paper(*millions: int) -> None:
-    """Run the paper's algorithm, and write its section."""
-    lines = [["million rows", "memory of the fit", "seconds", "seconds a million rows and pass"]]
-    with tempfile.TemporaryDirectory() as folder:
-        write_files(Path(folder), max(millions))
-        for n in millions:
-            taken = run("paper", Path(folder), n)
-            cells = [f"{taken['bytes'] / 1e6:.0f} MB", f"{taken['seconds']:.0f}"]
-            lines.append([str(n), *cells, f"{taken['seconds'] / n / (N_PASSES + 2):.1f}"])
-            print(lines[-1])
-        aucs = auc_of_sorted_file(Path(folder))
-    text = (
+def render_paper(results: Sequence[Result]) -> str:
+    """Return the figures of the paper's algorithm, as Markdown."""
+    rows = [["million rows", "memory of the fit", "seconds", "seconds a million rows and pass"]]
+    for run in results:
+        if run.method == PAPER:
+            n = int(run.data.split()[0]) // ROWS_PER_BLOCK
+            cells = [f"{run.megabytes:.0f} MB", f"{run.seconds:.0f}"]
+            rows.append([str(n), *cells, f"{run.seconds / n / (N_PASSES + 2):.1f}"])
+    rows[1:] = sorted(rows[1:], key=lambda row: int(row[0]))
+    aucs = {run.method.removeprefix(f"{PAPER}, "): run.auc for run in results if run.auc == run.auc}
+    return (
         f"{N_PASSES} passes of SGD, one to count rows in leaves and one to evaluate the slack; "
-        f"100 trees, {N_LABELED:,} labels, two threads.\n\n{markdown_table(lines)}\n\n"
-        f"A file of {N_SORTED:,} rows, {1_000:,} labels: AUC "
+        f"100 trees, {N_LABELED:,} labels, two threads.\n\n{markdown_table(rows)}\n\n"
+        f"A file of {N_SORTED:,} rows, {N_SORTED_LABELED:,} labels: AUC "
         + ", ".join(f"{value:.4f} {name}" for name, value in aucs.items())
         + "."
     )
-    write_sections(DOCS / "paper.md", {"memory": text})
+
+
+def pages() -> dict[str, dict[str, str]]:
+    """Return the sections of pages, by page and name."""
+    results = read_results(RESULTS, Result)
+    return {
+        "docs/large_data.md": {"out-of-core": render(results) if results else NOT_RUN},
+        "docs/paper.md": {"memory": render_paper(results) if results else NOT_RUN},
+    }
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["child"]:
         print(json.dumps(child(sys.argv[2], sys.argv[3], int(sys.argv[4]))))
     else:
-        is_paper = sys.argv[1:2] == ["paper"]
-        sizes = [int(argument) for argument in sys.argv[1 + is_paper :]] or MILLIONS
-        (measure_paper if is_paper else measure_memory)(*sizes)
+        measure(*map(int, sys.argv[1:2]))
+        write_pages(pages())

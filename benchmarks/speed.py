@@ -16,13 +16,15 @@ random forest of as many trees on the same rows, and ``predict_proba`` beside th
 **finish**: automatic labels, the plan of labels and an audit, beside ``predict_proba`` of trees, on
 a million rows of 20 columns with 1,000 labels.
 
-Runs are interleaved; seconds are medians.
+Runs are interleaved; seconds are medians. Writes a results file and its section of
+docs/benchmarks.md.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -33,21 +35,44 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 from benchmarks.generated import GeneratedVotes, soft_votes, sparse_votes
 from benchmarks.methods.supervised import N_TREES
-from benchmarks.timing import interleaved, print_rows
+from benchmarks.pages import NOT_RUN, markdown_table, write_pages
+from benchmarks.results_file import FOLDER, read_results, today, versions, write_results
+from benchmarks.timing import interleaved
 from hedgeclipper import HedgeClipperClassifier, audit, draw_sample
 from hedgeclipper.bounds.finishing import make_plan
 from hedgeclipper.game.solve import play, set_up_game
 
-TOL, N_JOBS, N_ROUNDS = 1e-3, 2, 3
+TOL, N_JOBS, N_ROUNDS = 0.001, 2, 3
 SIZES = ((1_000, 8_000), (10_000, None))
-Lines = list[tuple[str, ...]]
+RESULTS = FOLDER / "speed.csv"
 
 
-def lines(what: str, peer: str, seconds: dict[str, float]) -> Lines:
-    """Return a line for each run, with its ratio to the peer's time."""
-    theirs = seconds[peer]
+@dataclass(frozen=True)
+class Timing:
+    """Median seconds of a run, and of its peer in the same rounds."""
+
+    part: str
+    what: str
+    method: str
+    peer: str
+    seconds: float
+    peer_seconds: float
+    date: str
+    versions: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Return what was run."""
+        return self.part, self.what, self.method
+
+
+Lines = list[Timing]
+
+
+def lines(part: str, what: str, peer: str, seconds: dict[str, float]) -> Lines:
+    """Return the time of each run beside the peer's."""
     return [
-        (f"{what}: {name}", f"{own:.3f}", f"{peer} {theirs:.3f}", f"{own / theirs:.3f}")
+        Timing(part, what, name, peer, own, seconds[peer], today(), versions())
         for name, own in seconds.items()
         if name != peer
     ]
@@ -76,7 +101,7 @@ def game(n_rows: int) -> Lines:
     for (peer, run), data in zip(peers.items(), (dense, wide, small), strict=True):
         n, p = data.votes.shape
         seconds = interleaved({"game": partial(solve, data), peer: run}, N_ROUNDS)
-        found += lines(f"{n:,} x {p:,} votes", peer, seconds)
+        found += lines("game", f"{n:,} x {p:,} votes", peer, seconds)
     return found
 
 
@@ -104,10 +129,11 @@ def tables(n_rows: int) -> Lines:
         fits = {name: partial(fit, (X, y, rest), name) for name in models}
         fits["forest"] = lambda: forest.fit(X, y).predict_proba(rest)  # noqa: B023
         what = f"{n_labels:,} labels, {len(rest):,} rows"
-        found += lines(f"fit, {what}", "forest", interleaved(fits, N_ROUNDS))
+        found += lines("tables", f"fit, {what}", "forest", interleaved(fits, N_ROUNDS))
         scores = {name: partial(model.predict_proba, rest) for name, model in models.items()}
         scores["forest"] = partial(forest.predict_proba, rest)
-        found += lines(f"predict_proba, {what}", "forest", interleaved(scores, N_ROUNDS))
+        seconds = interleaved(scores, N_ROUNDS)
+        found += lines("tables", f"predict_proba, {what}", "forest", seconds)
     return found
 
 
@@ -115,8 +141,9 @@ def threads(n_rows: int) -> Lines:
     """Return the time of a fit with two jobs, beside one."""
     X, y = generate(100 + min(n_rows, 8_000))
     rows = X[:100], y[:100], X[100:]
-    runs = {f"{n} jobs": partial(fit, rows, "default", n) for n in (1, 2)}
-    return lines("fit, 100 labels", "1 jobs", interleaved(runs, N_ROUNDS))
+    runs = {f"{n} threads": partial(fit, rows, "default", n) for n in (1, 2)}
+    seconds = interleaved(runs, N_ROUNDS)
+    return lines("threads", f"fit, 100 labels, {len(X) - 100:,} rows", "1 threads", seconds)
 
 
 def finish(n_rows: int) -> Lines:
@@ -135,20 +162,32 @@ def finish(n_rows: int) -> Lines:
         "plan": partial(make_plan, model.tested_predictions_, 0.95, errors),
         "audit": partial(audit, scores.argmax(axis=1), sample, y[sample.rows], **known),
     }
-    return lines(f"{n_rows:,} rows", "predict_proba", interleaved(runs, 1))
+    return lines("finish", f"{n_rows:,} rows", "predict_proba", interleaved(runs, 1))
 
 
 PARTS = {"game": game, "tables": tables, "threads": threads, "finish": finish}
 
 
-def main(name: str = "", n_rows: str = "1_000_000") -> None:
-    print(__doc__)
+def measure(name: str = "", n_rows: str = "1_000_000") -> None:
+    """Run all parts, or one of them, and replace its results."""
     warnings.simplefilter("ignore")
-    rows: Lines = [("what", "seconds", "peer's seconds", "ratio")]
     for part in [name] if name else PARTS:
-        rows += PARTS[part](int(n_rows))
-    print_rows(rows)
+        new = PARTS[part](int(n_rows))
+        others = [old for old in read_results(RESULTS, Timing) if old.part != part]
+        write_results(RESULTS, others + new, Timing)
+
+
+def pages() -> dict[str, dict[str, str]]:
+    """Return the section of the page, with a ratio for each run."""
+    rows = [["what", "run", "seconds", "beside", "its seconds", "ratio"]]
+    for one in read_results(RESULTS, Timing):
+        ratio = f"{one.seconds / one.peer_seconds:.2g}"
+        times = f"{one.seconds:.3g}", one.peer, f"{one.peer_seconds:.3g}"
+        rows.append([one.what, one.method, *times, ratio])
+    return {"docs/benchmarks.md": {"speed": markdown_table(rows) if rows[1:] else NOT_RUN}}
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    print(__doc__)
+    measure(*sys.argv[1:])
+    write_pages(pages())

@@ -36,12 +36,3 @@ def calls_timed(owner: Any, name: str) -> Iterator[list[float]]:
 
     with patch.object(owner, name, timed):
         yield seconds
-
-
-def print_rows(rows: list[tuple[str, ...]]) -> None:
-    """Print rows of text, the first one as a heading, in columns."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for number, row in enumerate(rows):
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)))
-        if number == 0:
-            print("  ".join("-" * width for width in widths))

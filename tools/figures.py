@@ -29,7 +29,8 @@ SECTIONS = {
     "votes-run": "votes.csv", "votes-crowds": "votes_crowds.csv", "votes-rates": "votes_rates.csv",
     "votes-speed": "votes_speed.csv", "stress": "stress.jsonl", "labeling cost": "labeling.csv",
     "labeling validity": "labeling_validity.csv", "mixed columns": "experiments.csv",
- "sparse rows": "experiments.csv", "out-of-core": "", "memory": "",
+ "sparse rows": "experiments.csv", "out-of-core": "out_of_core.csv", "memory": "out_of_core.csv",
+    "speed": "speed.csv",
 }  # fmt: skip
 NOT_RUN = "Not measured yet"
 LIMITS = {"1%", "2%", "3%", "5%", "10%", "20%", "30%", "95%"}  # errors and levels to choose
@@ -49,7 +50,7 @@ SETTINGS = {
     "10,000": "benchmarks/data/datasets.toml", "600": "benchmarks/estimates.py",
     "8,000": "benchmarks/bounds_table.py",
     "1.2": "src/hedgeclipper/bounds/tested_predictions.py", "0.005": "benchmarks/table_page.py",
-    "0.01": "src/hedgeclipper/paper/algorithm.py",
+    "0.001": "benchmarks/speed.py", "0.01": "src/hedgeclipper/paper/algorithm.py",
 }  # fmt: skip
 MOST_COUNTED = 1000  # whole numbers up to it count labels, rows and trees of a set-up
 NUMBER = re.compile(r"(?<![\w.\-/#])[-+]?\d[\d,]*(?:\.\d+)?%?(?![\w])")
