@@ -266,8 +266,8 @@ class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, Tab
             with_digest=held is not None,
         )
         sampled = unlabeled.sample if rows.has_unlabeled else voters.reused(unlabeled)
-        scores = scores_by_game(voters.labeled, sampled, codes, games)  # 7
-        predictor = self._store(voters, [weigh(own, voters.tree_sizes) for own in scores])  # 8
+        scores = scores_by_game(voters.labeled, sampled, codes, games)
+        predictor = self._store(voters, [weigh(own, voters.tree_sizes) for own in scores])  # 7, 8
         facts = self._store_labels(predictor, given, held, unlabeled, draw)
         self._fitted_hashes = hash_rows(labeled.X)
         if held is None:  # 9
