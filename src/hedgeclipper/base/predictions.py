@@ -369,7 +369,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         is_frame = io.is_frame(X)
         if is_frame:
             X, names = io.as_frame(X), io.frame_names(X)
-            io.positions_of(names or (), names or (), "The frame")  # none may be there twice
+            io.check_columns(names or (), names or (), "The frame")  # none may be there twice
         reader = self._reader
         keeps_frame = reader.encodes or reader.frame_columns is not None
         if is_frame and keeps_frame:

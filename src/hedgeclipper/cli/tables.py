@@ -22,7 +22,7 @@ from hedgeclipper.cli.output import Output
 from hedgeclipper.io import as_source, as_text, listed
 from hedgeclipper.io.atomic import atomic_path, naming_output
 from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
-from hedgeclipper.io.frames import did_you_mean, index_names, positions_of, pyarrow
+from hedgeclipper.io.frames import check_columns, did_you_mean, index_names, pyarrow
 from hedgeclipper.io.sources import CODES, CsvFile, ExcelFile, TableFile, open_files
 
 TABLE_SUFFIXES = ".parquet", ".csv"
@@ -91,7 +91,7 @@ class Files:
         for file in self.files:
             file.check_heading()
         for file, schema in zip(self.files, self._schemas, strict=True):
-            positions_of(schema.names, schema.names, file.place)
+            check_columns(schema.names, schema.names, file.place)
             if odd := set(schema.names) ^ set(self._schemas[0].names):
                 raise ValueError(
                     f"{file.place} has other columns than {self.files[0].place}: "

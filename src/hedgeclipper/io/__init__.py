@@ -15,6 +15,7 @@ from hedgeclipper.io.frames import (
     as_plain_array,
     as_table,
     as_text,
+    check_columns,
     frame_arrays,
     frame_columns,
     frame_names,
@@ -25,7 +26,6 @@ from hedgeclipper.io.frames import (
     is_pandas,
     listed,
     missing_labels,
-    positions_of,
     split_target,
 )
 from hedgeclipper.io.sources import Source, as_source, hold_numbers, is_batched

@@ -18,7 +18,7 @@ import numpy as np
 from dask.delayed import Delayed
 
 from hedgeclipper.io.arrays import MAX_SEED, MODULUS, Draw, merge_draws, tag_rows
-from hedgeclipper.io.frames import positions_of
+from hedgeclipper.io.frames import check_columns
 from hedgeclipper.io.messages import import_extra
 
 # else it is imported, and brings its own settings, while ours are set, and both are undone
@@ -166,7 +166,7 @@ def select_columns(X: Any, names: Any, name: str) -> Any:
     """Return a frame's columns of these names, in this order; arrays have none."""
     if names is None or not hasattr(X, "columns"):
         return X
-    positions_of(names, list(X.columns), name)
+    check_columns(names, list(X.columns), name)
     return X[list(names)]
 
 

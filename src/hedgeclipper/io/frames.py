@@ -60,7 +60,7 @@ def frame_columns(frame: Any) -> list[tuple[Any, nw.Series[Any]]]:
     None, NaN or ``pandas.NA`` in it.
     """
     names, hidden = _names(frame), []
-    positions_of(names, names, "The frame")  # names may be there twice
+    check_columns(names, names, "The frame")  # names may be there twice
     if _is_arrow(frame):
         hidden = index_names(frame.schema)
         columns = [column.cast(_value_type(column.type)) for column in frame.columns]
@@ -114,7 +114,7 @@ def frame_with(frame: Any, names: Sequence[str]) -> Any:
     found = frame_names(frame)
     if found is None or found == list(names):
         return frame
-    positions_of(names, found, "X_unlabeled")
+    check_columns(names, found, "X_unlabeled")
     return frame.select(list(names)) if hasattr(frame, "select") else frame[list(names)]
 
 
@@ -122,7 +122,7 @@ def split_target(X: Any, y: Any) -> tuple[Any, Any]:
     """Return rows and labels; where y is the name of a column of a frame, these are taken apart."""
     if not isinstance(y, str) or not is_frame(X):
         return X, y
-    positions_of([y], _names(X), "X")
+    check_columns([y], _names(X), "X")
     X = as_table(X)
     rows = nw.from_native(X, eager_only=True).drop(y).to_native()
     return rows, frame_arrays(X, [y])[y]
@@ -140,9 +140,8 @@ def as_frame(frame: Any) -> Any:
     return as_table(frame).to_pandas(date_as_object=False) if _is_arrow(frame) else frame
 
 
-def positions_of(wanted: Sequence[str], names: Sequence[Any], place: str) -> list[int]:
-    """Return the positions of these columns; one that is not there exactly once is an error."""
-    positions = {name: position for position, name in enumerate(names)}
+def check_columns(wanted: Sequence[str], names: Sequence[Any], place: str) -> None:
+    """Raise unless each of these columns is there exactly once."""
     counts = Counter(names)
     for name in wanted:
         if name not in counts:
@@ -156,7 +155,6 @@ def positions_of(wanted: Sequence[str], names: Sequence[Any], place: str) -> lis
                 f"{place} has {counts[name]} columns with the name {name!r}. Give each its own "
                 "name."
             )
-    return [positions[name] for name in wanted]
 
 
 def did_you_mean(name: str, names: Sequence[Any]) -> str:

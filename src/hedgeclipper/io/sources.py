@@ -30,6 +30,7 @@ from hedgeclipper.io.frames import (
     as_frame,
     as_table,
     as_text,
+    check_columns,
     frame_arrays,
     frame_columns,
     frame_with,
@@ -42,7 +43,6 @@ from hedgeclipper.io.frames import (
     listed,
     missing_labels,
     numbers_of,
-    positions_of,
     pyarrow,
 )
 from hedgeclipper.io.messages import import_extra
@@ -120,7 +120,7 @@ class TableFile:
         """
         size = size or rows_per_batch(len(names))
         wanted = names if label is None else [*names, label]
-        positions_of(wanted, self.schema.names, self.place)
+        check_columns(wanted, self.schema.names, self.place)
         with self._naming_damage():
             for batch in self._read(wanted, size, label, strings):
                 # or strings that are no text would fail further on
@@ -655,7 +655,7 @@ def _table_source(files: Sequence[TableFile], request: Request) -> Source:
                 "the wanted columns with columns."
             )
     for file, schema in zip(files, schemas, strict=True):
-        positions_of(names if label is None else [*names, label], schema.names, file.place)
+        check_columns(names if label is None else [*names, label], schema.names, file.place)
     return Source(request, partial(_read_tables, files, names, request, {}), names)
 
 
@@ -714,11 +714,11 @@ def _frame_block(frame: Any, request: Request, place: str) -> Block:
     """Return the columns of a frame that were asked for, and its labels, as arrays."""
     columns = dict(frame_columns(frame))
     found, label = list(columns), request.label
-    positions_of([] if label is None else [label], found, place)
+    check_columns([] if label is None else [label], found, place)
     wanted = [name for name in found if name != label]
     if request.columns is not None and are_names(found):
         wanted = request.columns
-        positions_of(wanted, found, place)
+        check_columns(wanted, found, place)
     labels = None
     if label is not None:
         labels = labels_of(columns[label], f"Column {label!r} of {place}")
