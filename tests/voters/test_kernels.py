@@ -37,7 +37,7 @@ def test_split_rows(missing_left):
     values = RNG.normal(size=20).astype(np.float32)
     values[::4] = np.nan
     rows, out = RNG.permutation(20).astype(np.uint16), np.zeros(20, np.uint16)
-    border = trees.split_rows(rows, 3, 17, values, np.float32(0.1), missing_left, out)
+    border = trees.divide_rows(rows, 3, 17, values, np.float32(0.1), missing_left, out)
     part = rows[3:17]
     goes_left = np.where(np.isnan(values[part]), missing_left, values[part] <= np.float32(0.1))
     assert border == 3 + goes_left.sum()

@@ -29,9 +29,9 @@ from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.dates import date_numbers, dates_of, formats_of, varying_parts
 from hedgeclipper.io import (
+    are_numbers,
     as_text,
     frame_arrays,
-    hold_numbers,
     is_frame,
     listed,
     missing_labels,
@@ -461,7 +461,7 @@ def needs_encoding(X: Any, names: list[str] | None = None, label: str | None = N
     if is_frame(X):
         arrays = frame_arrays(X, names)
         return not set(map(kind_of, arrays.values())) <= {"numbers", "nothing"}
-    return not hold_numbers(getattr(X, "_meta", X), names, label)
+    return not are_numbers(getattr(X, "_meta", X), names, label)
 
 
 def check_numbers(X: Any, names: list[Any] | None = None) -> None:

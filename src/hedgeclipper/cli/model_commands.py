@@ -41,8 +41,8 @@ from hedgeclipper.cli.output import (
 from hedgeclipper.cli.tables import (
     TABLE_SUFFIXES,
     Files,
-    check_classes,
     clean_labels,
+    count_classes,
     parse_classes,
     texts_of,
     write_table,
@@ -81,7 +81,7 @@ def fit(options: Fit, output: Output) -> None:
     names, left_out = columns_to_use(tables[0], target, drop, keep, keys, output)
     labels = read_target(tables[0], target, people, options.unlabeled_value or (), output)
     rows = read_training_rows(tables, labels, names)
-    classes = check_classes(rows.y, rows.y.size + rows.n_unlabeled, target)
+    classes = count_classes(rows.y, rows.y.size + rows.n_unlabeled, target)
     _print_rows(rows, output)
     model = HedgeClipperClassifier(
         options.estimators,

@@ -229,7 +229,7 @@ def parse_classes(labels: np.ndarray) -> np.ndarray:
     return texts.astype(str)
 
 
-def check_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:
+def count_classes(y: np.ndarray, n_rows: int, target: str) -> dict[Any, int]:
     """Return the number of labels of each class, or say why nothing can be learned from them."""
     if y.size == 0:
         raise ValueError(

@@ -1,7 +1,7 @@
 """The game and its two sides: the slack to be minimized and the dual that bounds it from below.
 
 The game sees voters only through their awake votes v_i(x) h_i(x) and their coverage c_i, the mean
-of v_i: that is what `Specialists` hand out.
+of v_i: that is what `GameVoters` hand out.
 
 In the variables of this package, theta_i = sigma_i / c_i in the paper's letters,
 
@@ -39,7 +39,7 @@ from hedgeclipper.game.losses import Loss
 from hedgeclipper.io import cut
 
 
-class Specialists(Protocol):
+class GameVoters(Protocol):
     """What the game asks of its voters."""
 
     @property
@@ -150,7 +150,7 @@ class Game:
     ``baseline``: the mean potential at which the slack is 0; None is Psi(0).
     """
 
-    specialists: Specialists
+    specialists: GameVoters
     terms: WeightTerms
     loss: Loss
     unlabeled_weight: float = 1.0
@@ -163,7 +163,7 @@ class Game:
             return self.unlabeled_weight * float(self.loss.potential(np.zeros(1))[0])
         return self.unlabeled_weight * self.baseline
 
-    def evaluate(self, theta: np.ndarray, eps: float) -> Evaluation:
+    def evaluate(self, theta: np.ndarray, eps: float) -> BothSides:
         """Take one pass over the rows and return both sides of the game at theta."""
         loss, terms = self.loss, self.terms
         potential = smoothed = row_gap = 0.0
@@ -182,7 +182,7 @@ class Game:
         gradient, own, base = alpha * gradient / n, terms.value(theta), self.base
         primal, smoothing_gap = own + alpha * potential / n - base, alpha * row_gap / n
         weights_gap = own + float(gradient @ theta) - terms.minimum(gradient)
-        return Evaluation(
+        return BothSides(
             theta=theta,
             primal=primal,
             dual=primal - smoothing_gap - weights_gap,
@@ -204,7 +204,7 @@ class Game:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class BothSides:
     """Both sides of the game at one theta.
 
     ``smoothed`` is the rows' part of the smoothed primal, ``vote_gradient`` its gradient, and

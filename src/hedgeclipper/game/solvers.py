@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import fmin_l_bfgs_b, linprog
 
-from hedgeclipper.game.equations import Evaluation, Game, relative_gap
+from hedgeclipper.game.equations import BothSides, Game, relative_gap
 from hedgeclipper.game.losses import ZeroOneLoss
 
 FIRST_WIDTH = 0.3
@@ -80,7 +80,7 @@ class Progress:
     primal: float = np.inf
     dual: float = -np.inf
     n_iter: int = 0
-    best: Evaluation = field(init=False)
+    best: BothSides = field(init=False)
 
     @property
     def gap(self) -> float:
@@ -97,7 +97,7 @@ class Progress:
         """Whether to stop, converged or not."""
         return self.is_converged or self.n_iter >= self.max_iter
 
-    def add(self, evaluation: Evaluation) -> None:
+    def add(self, evaluation: BothSides) -> None:
         """Take in the result of a pass."""
         if not (np.isfinite(evaluation.primal) or np.isfinite(self.primal)):
             raise ValueError(
@@ -196,7 +196,7 @@ class _StageOver(Exception):
 
 def _stage(
     game: Game, progress: Progress, theta: np.ndarray, patience: int
-) -> tuple[Evaluation, int]:
+) -> tuple[BothSides, int]:
     """Minimize the smoothed slack; return the last evaluation and how many there were.
 
     It ends when smoothing accounts for most of the gap, or after ``patience`` passes.
@@ -204,7 +204,7 @@ def _stage(
     terms = game.terms
     scale = np.sqrt(game.specialists.coverage * progress.curvature)
     split = SplitWeights(terms.lower, terms.upper, scale)
-    seen: list[Evaluation] = []
+    seen: list[BothSides] = []
 
     def smoothed_slack(x: np.ndarray) -> tuple[float, np.ndarray]:
         weights, size = split.join(x)

@@ -28,6 +28,6 @@ from hedgeclipper.io.frames import (
     missing_labels,
     split_target,
 )
-from hedgeclipper.io.sources import Source, as_source, hold_numbers, is_batched
+from hedgeclipper.io.sources import Source, are_numbers, as_source, is_batched
 
 __all__ = ["Source", "as_source", "parquet_writer"]

@@ -45,7 +45,7 @@ def draw_from(
     """
     X = select_columns(X, names, "X_unlabeled")
     sent, seed = _sent(check), random_state.randint(MAX_SEED)
-    checked = [dask.delayed(_call)(part, sent) for part in parts_of(X)]
+    checked = [dask.delayed(_call)(part, sent) for part in partitions_of(X)]
     with dask.config.set(LARGE_GRAPHS):
         return _draw(checked, _sizes_of(X), n_rows, seed)[2]
 
@@ -59,7 +59,7 @@ def score_and_draw(
     until the rows of all partitions are counted.
     """
     sent = _sent(score)
-    parts = parts_of(select_columns(X, names, "X_unlabeled"))
+    parts = partitions_of(select_columns(X, names, "X_unlabeled"))
     with dask.config.set(LARGE_GRAPHS):
         scored = dask.persist(*[dask.delayed(_call)(part, sent) for part in parts])
         scores = [one[1] for one in scored]
@@ -155,7 +155,7 @@ def _is_array(X: Any) -> bool:
     return hasattr(X, "chunks")
 
 
-def parts_of(X: Any) -> list[Any]:
+def partitions_of(X: Any) -> list[Any]:
     """Return the partitions of rows of a Dask array or frame, as tasks."""
     if _is_array(X):
         X = X.rechunk({1: -1})
@@ -174,7 +174,7 @@ def _sizes_of(X: Any) -> list[int]:
     """Return the number of rows of each partition, which are read if Dask does not know it."""
     if _is_array(X) and not np.isnan(X.chunks[0]).any():
         return list(X.chunks[0])
-    return list(dask.compute(*[dask.delayed(_n_rows)(part) for part in parts_of(X)]))
+    return list(dask.compute(*[dask.delayed(_n_rows)(part) for part in partitions_of(X)]))
 
 
 def _n_rows(part: Any) -> int:

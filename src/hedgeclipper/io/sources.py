@@ -592,7 +592,7 @@ def is_batched(data: Any) -> bool:
     return hasattr(data, "__iter__") and not is_array
 
 
-def hold_numbers(data: Any, names: Sequence[str] | None = None, label: str | None = None) -> bool:
+def are_numbers(data: Any, names: Sequence[str] | None = None, label: str | None = None) -> bool:
     """Return whether columns of frames or batches are numbers, as far as the first rows tell.
 
     ``names`` are those of the columns that count, by default all but the label.

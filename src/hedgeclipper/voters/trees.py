@@ -203,7 +203,7 @@ def leaf_proportions(trees: Sequence[Any]) -> sparse.csc_array:
 
 
 @njit(cache=True, nogil=True)
-def split_rows(rows, first, last, values, cut, missing_left, out):
+def divide_rows(rows, first, last, values, cut, missing_left, out):
     """Put rows[first:last] into out[first:last], those that go left first; return the border.
 
     rows, out (rows,) uint16; values (rows,) float32, one feature of all rows. A row goes right
@@ -262,7 +262,7 @@ def find_leaves(columns, feature, threshold, left, right, missing_left, leaf, ro
                     out[tree, lists[side, k]] = leaf[node]
                 continue
             values, cut, nan_left = columns[feature[node]], threshold[node], missing_left[node]
-            border = split_rows(lists[side], first, last, values, cut, nan_left, lists[1 - side])
+            border = divide_rows(lists[side], first, last, values, cut, nan_left, lists[1 - side])
             if border > first:
                 height = push(stack, height, left[node], first, border, 1 - side)
             if border < last:
