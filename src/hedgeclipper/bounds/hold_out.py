@@ -22,7 +22,7 @@ LEAST_HELD_OUT = 5
 MOST_HELD_OUT = 2000
 # errors that labels should be able to prove, if these take no more than this part of them; a few
 # more labels than that takes allow two errors at 10% (docs/ablations.md)
-PROVABLE, PROVING_PART, MORE_LABELS = (0.05, 0.01), 0.62, 3
+PROVABLE, PROVING_PART, SPARE_LABELS = (0.05, 0.01), 0.62, 3
 # each rank test of held-out against unlabeled rows: together they cost random samples one in a
 # thousand of their guarantees, and labels of the first or the easiest rows of a file have 1e-9
 SHIFT_LEVEL = 5e-4
@@ -64,8 +64,8 @@ def count_held_out(
     n_held = min(n_labels // 2, MOST_HELD_OUT) if holdout is None else round(holdout * n_labels)
     for error in PROVABLE if holdout is None else ():
         n_needed = int(np.ceil(np.log(1.0 - confidence_level) / np.log1p(-error)))
-        if n_held < n_needed and n_needed + MORE_LABELS <= PROVING_PART * n_labels:
-            n_held = n_needed + MORE_LABELS
+        if n_held < n_needed and n_needed + SPARE_LABELS <= PROVING_PART * n_labels:
+            n_held = n_needed + SPARE_LABELS
     if n_held < LEAST_HELD_OUT or n_labels - n_held < 2:
         part = 0.5 if holdout is None else holdout
         needed = int(np.ceil(max(LEAST_HELD_OUT / part, 2 / (1 - part))))

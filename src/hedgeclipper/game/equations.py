@@ -38,6 +38,9 @@ import numpy as np
 from hedgeclipper.game.losses import Loss
 from hedgeclipper.io import cut
 
+# unlabeled rows that a game is solved on; of more, so many are drawn
+ROWS_IN_GAME = 50_000
+
 
 class GameVoters(Protocol):
     """What the game asks of its voters."""

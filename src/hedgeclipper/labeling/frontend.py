@@ -16,7 +16,7 @@ from hedgeclipper.labeling.worker import FitWorker, JobError
 
 # after so many seconds without an action of a tab, another one that asks gets its row
 SILENT = 600.0
-REASONS = {
+REASON_WORDS = {
     "start": "Drawn at random, to begin with.",
     "chosen": "Chosen because the model is unsure.",
     "test": "Drawn at random, to test the model.",
@@ -140,7 +140,7 @@ class Frontend:
     def reason(self, row: int) -> str:
         """Return why a row was asked for, in a sentence."""
         with self._lock:
-            return REASONS.get(self.loop.reason(row), "")
+            return REASON_WORDS.get(self.loop.reason(row), "")
 
     def opinion(self, row: int) -> str:
         """Return what the model predicts for a row, unless the row tests it."""

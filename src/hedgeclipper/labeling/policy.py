@@ -35,7 +35,7 @@ CANDIDATE_PART, MOST_CANDIDATES = 0.1, 200
 EXPLORED = 0.05
 # log-odds of an error are a + b log-odds of the uncertainty, with these means and deviations of a
 # and b a priori. Models that learn from chosen rows are too uncertain of all others: b is 1.5
-INTERCEPT, SLOPES, DEVIATIONS = 0.2, {"chosen": 1.5, "random": 1.2}, (0.5, 0.3)
+INTERCEPT, SLOPES, PRIOR_SPREADS = 0.2, {"chosen": 1.5, "random": 1.2}, (0.5, 0.3)
 LOWEST, HIGHEST = 0.002, 0.98
 CORNERS = np.array([[1, 1], [-1, -1], [1, -1], [-1, 1]])
 # points that stand for a normal distribution of a and b
@@ -45,7 +45,7 @@ MEDIAN = 2.0 / 3.0
 # it is time to prove with so many labels, and so many rows for each label that need review
 LEAST_LABELS, REVIEW_PER_LABEL = 80, {"chosen": 0.5, "random": 2.0}
 # numbers of test labels that are compared, each this much larger than the one before
-STEP = 1.15
+TESTS_STEP = 1.15
 
 
 def choose_rows(
@@ -135,7 +135,7 @@ def fit_error_curve(wrong: Any, uncertainties: Any, *, way: str = "chosen") -> E
     design, bad = np.column_stack([np.ones(x.size), x]), np.asarray(wrong, float)
     prior, precision = (
         np.array([INTERCEPT, SLOPES[way]]),
-        np.diag(np.square(1 / np.array(DEVIATIONS))),
+        np.diag(np.square(1 / np.array(PRIOR_SPREADS))),
     )
     mean = prior
     for _ in range(25):
@@ -204,7 +204,7 @@ def expected_proof(errors: np.ndarray, n_pool: int, *, limit: int, delta: float)
             best = found
         elif n_test > best.cost:  # it only grows from here
             break
-        n_test = int(n_test * STEP) + 1
+        n_test = int(n_test * TESTS_STEP) + 1
     return best
 
 

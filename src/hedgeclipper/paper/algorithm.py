@@ -54,8 +54,8 @@ from hedgeclipper.voters.trees import (
 )
 
 ROWS_IN_BUFFER = 1 << 17
-# SGD: the length of step t is STEP / sqrt(t)
-BATCH_SIZE, STEP = 1024, 0.01
+# SGD: the length of step t is FIRST_STEP / sqrt(t)
+BATCH_SIZE, FIRST_STEP = 1024, 0.01
 
 
 class ContradictoryCorrelationsWarning(UserWarning):
@@ -368,7 +368,7 @@ def minimize_by_sgd(
     n_passes: int,
     rng: np.random.Generator,
     batch_size: int = BATCH_SIZE,
-    step: float = STEP,
+    step: float = FIRST_STEP,
 ) -> list[SlackSolution]:
     """Return the solution of each game after passes of projected SGD from 0.
 

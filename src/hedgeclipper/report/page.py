@@ -45,8 +45,8 @@ FEW_LABELS = 50
 ERRORS_ALLOWED, USUAL_ERROR = (0.01, 0.05, 0.1), 0.05
 # numbers of more random labels to try, of which the best is advised if it saves so much
 MORE_LABELS, WORTH_IT = (50, 100, 150, 200, 300, 400, 600, 800, 1200, 1600), 0.05
-# of more unlabeled rows so many are drawn, by this seed
-MOST_ROWS, SEED = 20_000, 0
+# of more unlabeled rows so many are drawn
+MOST_ROWS = 20_000
 REPORT_EXTRA = "report"
 MOST_LISTED = 6
 # as wide as a phone, so that text there has the size it is given here
@@ -208,7 +208,7 @@ def _read_rows(
         row_names = X.rows if row_names is None else row_names
         has_vote = X.counts().sum(axis=1) > 0
     elif n_rows > MOST_ROWS:
-        chosen = np.sort(np.random.RandomState(SEED).choice(n_rows, MOST_ROWS, replace=False))
+        chosen = np.sort(np.random.RandomState(0).choice(n_rows, MOST_ROWS, replace=False))
         X = _safe_indexing(X, chosen)
     probabilities = model.predict_proba(X)
     codes = np.argmax(probabilities * getattr(model, "class_weight_", 1.0), axis=1)

@@ -18,6 +18,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.row_reader import ROWS_PER_SLICE, RowBatches, RowReader, is_dask, row_slices
+from hedgeclipper.game.equations import ROWS_IN_GAME
 from hedgeclipper.io.arrays import (
     MAX_SEED,
     MODULUS,
@@ -42,8 +43,6 @@ from hedgeclipper.voters.trees import n_workers
 
 # unlabeled rows that teach the views of classifiers, and that classifiers themselves learn from
 ROWS_FOR_THEIR_VIEWS, ROWS_TO_LEARN_FROM = 10_000, 5_000
-# those on which the game is solved
-ROWS_IN_GAME = 50_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,13 +15,15 @@ from hedgeclipper.base.row_reader import ShiftWarning, is_unlabeled, label_value
 from hedgeclipper.bounds.certificate import USED_LABELS, RateEvidence
 from hedgeclipper.bounds.hold_out import HeldOutLabels
 from hedgeclipper.bounds.tested_predictions import ONLY_HELD_OUT, TestedPredictions
+from hedgeclipper.game.equations import ROWS_IN_GAME
 from hedgeclipper.game.losses import row_favorites, row_maxima
 from hedgeclipper.io.arrays import digest_rows
 from hedgeclipper.io.messages import warn_user
 from hedgeclipper.votes.matrix import VoteKernel, Votes
 from hedgeclipper.votes.readers import class_codes, sort_classes
 
-ROWS_IN_GAME, ROWS_IN_SEARCH = 50_000, 5_000
+# of those in the game, rows on which contradictions are searched
+ROWS_IN_SEARCH = 5_000
 
 
 def find_labels(votes: Votes, y: Any, *, has_others: bool = False) -> tuple[np.ndarray, np.ndarray]:
