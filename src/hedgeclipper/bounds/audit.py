@@ -33,7 +33,7 @@ from hedgeclipper.bounds.agreement import (
     segment_errors,
 )
 from hedgeclipper.bounds.auto_labels import AutoLabels, check_max_error, question_words
-from hedgeclipper.bounds.certificate import how_sure
+from hedgeclipper.bounds.certificate import how_sure, most_frequent
 from hedgeclipper.bounds.hold_out import differ_in_rank
 from hedgeclipper.bounds.intervals import check_level
 from hedgeclipper.bounds.sample import (
@@ -156,8 +156,7 @@ def audit(
     wrong, decided = checked.wrong, checked.labels[~skipped]
     _, least, most = count_in_part(wrong & ~skipped, wrong, pool.size, delta, sequential)
     reason = LABELED_AFTER if after.size else _why_estimate(checked, uncertain)
-    names, counts = np.unique(decided, return_counts=True)
-    baseline, majority = 1.0 - counts.max() / counts.sum(), names[counts.argmax()].item()
+    majority, baseline = most_frequent(decided)
     file = None
     if max_error is not None:
         known = {"baseline": baseline, "majority_class": majority, "reason": reason}

@@ -17,6 +17,7 @@ Science 382, 2023.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from hedgeclipper.bounds.intervals import (
 USED_LABELS = "its labels were used in the fit, too; a confidence_level holds some out"
 # in the spirit of Agresti and Coull, since errors that are rare may not show among few labels; a
 # quarter of what they add keeps the level on real votes
-MORE_ERRORS, MORE_LABELS = 0.5, 1.0
+ADDED_ERRORS, ADDED_LABELS = 0.5, 1.0
 # of a guarantee without the record of a sample
 STATED = "that the labels are a random sample was stated, not known"
 
@@ -119,6 +120,18 @@ class Certificate:
 
     def __repr__(self) -> str:
         return f"<Certificate ({self.kind}): {self.describe()}>"
+
+
+def most_frequent(labels: np.ndarray) -> tuple[Any, float]:
+    """Return the most frequent label, and the error of always guessing it.
+
+    Examples
+    --------
+    >>> most_frequent(np.array(["no", "yes", "no", "no"]))
+    ('no', 0.25)
+    """
+    names, counts = np.unique(labels, return_counts=True)
+    return names.tolist()[counts.argmax()], float(1.0 - counts.max() / counts.sum())
 
 
 def count_errors(n_errors: int) -> str:
@@ -224,7 +237,7 @@ class RateEvidence:
         if self.n_unlabeled == 0:
             return rate, rate, rate
         plain = max(rate * (1.0 - rate), 1e-3)
-        spread = (spread * np.var(e) * e.size + MORE_ERRORS) / (e.size + MORE_LABELS) / plain
+        spread = (spread * np.var(e) * e.size + ADDED_ERRORS) / (e.size + ADDED_LABELS) / plain
         size = 1.0 / ((1.0 / e.size + 1.0 / self.n_unlabeled) * min(spread, 1.0))
         means = wilson_bounds(np.array([2.0 * rate - 1.0]), np.array([size]), delta / 2.0)
         low, high = ((1.0 + float(bound[0])) / 2.0 for bound in means)

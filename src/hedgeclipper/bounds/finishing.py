@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.bounds.certificate import how_sure
+from hedgeclipper.bounds.certificate import STATED, how_sure
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.bounds.whole_file import allowed_errors, error_limit
 
@@ -180,7 +180,7 @@ class FileClaim:
                 f"one. At most {bound} are wrong: {sure}."
             )
         if self.kind == "guarantee" and not self.is_recorded:
-            text += " That the test labels are a random sample was stated, not known."
+            text += f" {STATED.capitalize()}."
         return text
 
     def to_record(self) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.bounds.certificate import Certificate, most_frequent
 from hedgeclipper.bounds.hold_out import SHIFTED_LABELS, HeldOutLabels, differ_in_rank
 from hedgeclipper.bounds.intervals import prediction_powered, proportion_bounds, wilson_bounds
 from hedgeclipper.bounds.sample import FirstQuestion
@@ -115,15 +115,15 @@ class TestedPredictions:
         """
         more, (their_labels, others) = draw.skipped_tests, unlabeled
         known.setdefault("n_unlabeled", others.size)
-        classes, counts = np.unique(labels[draw.can_test], return_counts=True)
+        majority, baseline = most_frequent(labels[draw.can_test])
         if own_uncertainties is not None:
             own_uncertainties = np.append(own_uncertainties, others[more])
         return cls(
             np.append(wrong, np.ones(more.size, bool)),
             np.append(uncertainties, others[more]),
             others,
-            baseline=1.0 - float(counts.max() / counts.sum()),
-            majority_class=classes.tolist()[counts.argmax()],
+            baseline=baseline,
+            majority_class=majority,
             n_labeled=labels.size,
             predicted=np.append(predicted, their_labels[more]),
             own_uncertainties=own_uncertainties,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from hedgeclipper.bounds.certificate import most_frequent
 from hedgeclipper.bounds.finishing import FileClaim, Plan
 
 NEXT = {
@@ -154,7 +154,7 @@ class LabelingResult:
             return text
         upper = self.claim.errors_left / self.n_automatic
         notes = [f"Among the {self.n_automatic:,} automatic labels at most {upper:.1%}"]
-        majority, baseline = _majority(self.labels)
+        majority, baseline = most_frequent(self.labels[self.labels != None])  # noqa: E711
         notes.append(f"always guessing {majority}: about {baseline:.1%}")
         text += f" ({'; '.join(notes)})"
         if self.claim.max_error >= baseline:
@@ -166,9 +166,3 @@ class LabelingResult:
 
     def __str__(self) -> str:
         return self.describe()
-
-
-def _majority(labels: np.ndarray) -> tuple[Any, float]:
-    """Return the most frequent label, and the proportion of the others."""
-    names, counts = np.unique(labels[labels != None], return_counts=True)  # noqa: E711
-    return names[counts.argmax()], 1.0 - counts.max() / counts.sum()
