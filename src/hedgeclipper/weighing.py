@@ -218,14 +218,13 @@ class VoterScores:
 class WeighedVoters:
     """The game of one class against the rest, solved: the vote, and where its weights come from.
 
-    ``label_correlations`` are b with both classes counting the same, ``errors`` their standard
-    errors, and ``anchor`` the weights that the game was pulled to.
+    ``label_correlations`` are b with both classes counting the same, and ``errors`` their standard
+    errors.
     """
 
     vote: WeightedVote
     label_correlations: np.ndarray
     errors: np.ndarray
-    anchor: np.ndarray
     game: Solution
     votes: VoterScores
 
@@ -323,7 +322,7 @@ def weigh(scores: VoterScores, tree_sizes: np.ndarray) -> WeighedVoters:
         centered = calibration.log_odds(*readings[0])
         line = fit_line(centered, scores.is_positive, calibration.center)
     vote = WeightedVote(scales, weights, replace(calibration, slope=line[0], intercept=line[1]))
-    return WeighedVoters(vote, b, errors, anchor, game, votes)
+    return WeighedVoters(vote, b, errors, game, votes)
 
 
 def weigh_by_folds(

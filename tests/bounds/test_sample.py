@@ -113,11 +113,12 @@ def test_a_record_is_read_back(monkeypatch, excluded):
 def test_a_record_is_checked_against_the_rows():
     rows = np.random.default_rng(0).normal(size=(30, 2))
     columns = pd.DataFrame(record_columns(draw_sample(rows, 4), 2))
-    read_record(columns, rows)
-    read_record(columns, pd.DataFrame(rows).astype(str))
+    found, _, _ = read_record(columns)
+    found.check(rows)
+    found.check(pd.DataFrame(rows).astype(str))
     for others in (rows[::-1], rows[:29], 31):
         with pytest.raises(ValueError, match="drawn from"):
-            read_record(columns, others)
+            found.check(others)
 
 
 def changed(**cells):

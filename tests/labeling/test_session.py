@@ -78,7 +78,8 @@ def test_read_session_tells_which_labels_were_drawn_to_test(path):
     loop.tell(int(test_rows[0]), other, annotator="ann")  # and nobody has settled it
     session = read_session(path)  # also while the loop has it open
     assert np.array_equal(session.rows, np.flatnonzero(loop._codes != NONE))
-    assert np.array_equal(session.rows[session.tests], np.sort(np.delete(test_rows, 2)))
+    is_test = np.isin(session.rows, session.sample.rows)
+    assert np.array_equal(session.rows[is_test], np.sort(np.delete(test_rows, 2)))
     assert np.array_equal(session.sample.rows, test_rows)
     assert np.array_equal(session.sample.pool, loop._state.attempts[-1].pool)
     session.sample.check(X)
@@ -87,7 +88,7 @@ def test_read_session_tells_which_labels_were_drawn_to_test(path):
     assert np.array_equal(session.labels[is_class], expected)
     assert not any(session.labels[~is_class])
     assert np.sum(~is_class) == 2
-    assert set(session.reasons[session.tests]) == {"test"}
+    assert set(session.reasons[is_test]) == {"test"}
     assert session.target == "answer"
     assert session.n_rows == len(X)
     loop.close()

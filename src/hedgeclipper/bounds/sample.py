@@ -405,9 +405,7 @@ def record_columns(sample: Sample, n_columns: int) -> dict[str, list]:
     return columns
 
 
-def read_record(
-    columns: Mapping[str, Sequence[Any]], rows: Any = None
-) -> tuple[Sample, np.ndarray, int]:
+def read_record(columns: Mapping[str, Sequence[Any]]) -> tuple[Sample, np.ndarray, int]:
     """Return the sample that columns record, and for each line which of its rows it has.
 
     A row that was not drawn, or at another position, is an error.
@@ -417,13 +415,11 @@ def read_record(
     columns : mapping of str to sequence
         The columns of `record_columns`, such as a frame; lines may be in another order, or
         missing.
-    rows : array-like, sparse matrix, frame or int, default=None
-        The rows that it should have been drawn from, or their number; others are an error.
 
     Returns
     -------
     sample : Sample
-        The sample, drawn again.
+        The sample, drawn again. `Sample.check` tells whether it was drawn from some rows.
     places : ndarray of int of shape (n_lines,)
         Place of each line in the order of the draw, from 0.
     n_columns : int
@@ -459,8 +455,6 @@ def read_record(
             f"{places[at] + 1}, where row {sample.rows[places[at]]} was drawn with seed {seed}. "
             "A sample must not be changed after the draw."
         )
-    if rows is not None:
-        sample.check(rows)
     return sample, places, n_columns
 
 

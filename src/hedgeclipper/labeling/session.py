@@ -49,13 +49,10 @@ class Session:
         Their labels; None where nobody could tell, or where people differ and nobody settled it.
     reasons : ndarray of str of shape (n_labels,)
         Why they were asked for: "known", "start", "chosen", "test" or "review".
-    tests : ndarray of bool of shape (n_labels,)
-        Which of them test the predictions of the last attempt to prove: they were drawn at random
-        from the rows that had no label when it began.
     sample : Sample or None
-        The record of that draw, with the test rows that have no label yet; None before it.
-    classes : list
-        All labels that a row can have.
+        The record of the rows that test the predictions of the last attempt to prove, those that
+        have no label yet too: they were drawn at random from the rows that had none when it began.
+        None before it.
     n_rows : int
         Rows of the file.
     digest : str
@@ -64,22 +61,16 @@ class Session:
         The columns that the digest is of; none if these had no names.
     target : str
         Name of what is labeled; "" if the session was begun without one.
-    max_error, confidence_level : float
-        What was asked for when the session began.
     """
 
     rows: np.ndarray
     labels: np.ndarray
     reasons: np.ndarray
-    tests: np.ndarray
     sample: Sample | None
-    classes: list[Any]
     n_rows: int
     digest: str
     columns: list[str]
     target: str
-    max_error: float
-    confidence_level: float
 
 
 def read_session(path: str | Path) -> Session:
@@ -123,15 +114,11 @@ def read_session(path: str | Path) -> Session:
         rows,
         labels,
         np.array(reasons, dtype=str),
-        np.isin(rows, [] if state.sample is None else state.sample.rows),
         state.sample,
-        state.classes.tolist(),
         state.n_rows,
         state.digest,
         state.columns,
         state.target,
-        state.max_error,
-        state.confidence_level,
     )
 
 
