@@ -381,8 +381,7 @@ def test_held_out_rows_come_last_or_stay_where_they_are_in_their_table():
     assert (out.X.ravel().tolist(), out.y.tolist()) == ([1, 4, 6], [1, 0, 0])
     assert out.positions_in(7).tolist() == [4, 5, 6]
     marked = np.arange(12) % 3 == 0
-    places = np.flatnonzero(marked), np.flatnonzero(~marked)
-    rows = SemiSupervisedRows(X[~marked], y[~marked], X[marked], marked, places)
+    rows = SemiSupervisedRows(X[~marked], y[~marked], X[marked], marked)
     kept, out = hold_out_rows(rows, held, RowReader({}))  # rows 2, 7 and 10 of the table
     assert kept.X_unlabeled.ravel().tolist() == [0, 2, 3, 6, 7, 9, 10]
     assert out.positions_in(7).tolist() == [1, 4, 6]

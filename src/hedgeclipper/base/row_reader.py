@@ -63,13 +63,17 @@ class SemiSupervisedRows:
     X_unlabeled: Any
     marked: np.ndarray | None
 
-    # numbers of the unlabeled and of the labeled rows in the table that both come from, if they do
-    places: tuple[np.ndarray, np.ndarray] | None = None
-
     @property
     def has_unlabeled(self) -> bool:
         """Whether there are unlabeled rows; if not, the labeled ones are reused in their place."""
         return self.marked is None or bool(self.marked.any())
+
+    @property
+    def places(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Numbers of the unlabeled and of the labeled rows in one table; None if they have none."""
+        if self.marked is None or not self.has_unlabeled:
+            return None
+        return np.flatnonzero(self.marked), np.flatnonzero(~self.marked)
 
 
 def split_rows(
@@ -106,7 +110,7 @@ def split_rows(
         )
     X_labeled, rest = _safe_indexing(X, labeled), _safe_indexing(X, unlabeled)
     if X_unlabeled is None:
-        return SemiSupervisedRows(X_labeled, known, rest, marked, (unlabeled, labeled))
+        return SemiSupervisedRows(X_labeled, known, rest, marked)
     if not is_in_memory(X_unlabeled):
         raise ValueError(
             f"y has {unlabeled.size} missing labels, and X_unlabeled is not in memory "
@@ -165,7 +169,7 @@ def hold_out_rows(
         pool = append_rows(rows.X_unlabeled, out.X, reader.of_read_rows.names)
     else:
         pool = replace(rows.X_unlabeled, more=out.X)
-    if rows.has_unlabeled and rows.places is not None:
+    if rows.places is not None:
         unlabeled, labeled = rows.places
         order = np.argsort(np.append(unlabeled, labeled[held]))
         pool = _safe_indexing(pool, order)
