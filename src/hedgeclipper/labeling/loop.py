@@ -276,9 +276,7 @@ class LabelingLoop:
     def undo(self, row: int) -> None:
         """Take back the last label of a row, which is then asked again next."""
         number = self._state.row(row)
-        marks = self._state.marks.of(number)
-        if not marks or marks[-1].reason == "known":
-            raise ValueError(f"Row {number} has no label that could be taken back.")
+        self._state.marks.check_undo(number)
         self._record([{"event": "undo", "row": number}])
 
     def reason(self, row: int) -> str:

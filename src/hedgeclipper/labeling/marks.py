@@ -45,10 +45,14 @@ class Marks:
         self._of.setdefault(row, []).append(mark)
         self.codes[row] = self._resolved(row)
 
-    def undo(self, row: int) -> None:
-        """Take back the last label of a row."""
+    def check_undo(self, row: int) -> None:
+        """Raise if a row has no label that could be taken back."""
         if not self._of.get(row) or self._of[row][-1].reason == "known":
             raise ValueError(f"Row {row} has no label that could be taken back.")
+
+    def undo(self, row: int) -> None:
+        """Take back the last label of a row."""
+        self.check_undo(row)
         self._of[row].pop()
         self.codes[row] = self._resolved(row)
 

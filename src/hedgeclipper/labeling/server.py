@@ -65,7 +65,8 @@ class LabelPage:
 
     def page(self) -> str:
         """Return the page, without any row."""
-        keys = [{"name": str(name), "keys": own} for name, own in self._keys()]
+        pairs = zip(self.classes, class_keys(self.classes), strict=True)
+        keys = [{"name": str(name), "keys": own} for name, own in pairs]
         environment = jinja2.Environment(
             loader=jinja2.PackageLoader("hedgeclipper.labeling"),
             autoescape=True,
@@ -123,9 +124,6 @@ class LabelPage:
         if type(row) is not int or not self.frontend.holds(who, row):
             raise BadRequestError("This row is not open here.")
         return {"opinion": self.frontend.opinion(row)}
-
-    def _keys(self) -> list[tuple[Any, list[str]]]:
-        return list(zip(self.classes, class_keys(self.classes), strict=True))
 
 
 def make_app(page: LabelPage) -> Starlette:
