@@ -94,10 +94,10 @@ class Frontend:
             is_open = any(holder.row is not None for holder in self._holders.values())
             return self._is_exhausted and not is_open and not self.is_fitting
 
-    def next_row(self, who: str) -> int | None:
+    def next_row(self, tab: str) -> int | None:
         """Return the row that a tab has open, or another one; None if there is none now."""
         with self._lock:
-            holder = self._holder(who)
+            holder = self._holder(tab)
             if holder.row is None:
                 holder.row = self._waiting.pop() if self._waiting else self._left_behind(SILENT)
             if holder.row is None:
@@ -109,10 +109,10 @@ class Frontend:
                 self._fit_if_due()
             return holder.row
 
-    def label(self, who: str, row: int, label: Any, note: str = "") -> None:
+    def label(self, tab: str, row: int, label: Any, note: str = "") -> None:
         """Save the label of a row, None for "cannot tell"; it is on the disk on return."""
         with self._lock:
-            holder = self._holder(who)
+            holder = self._holder(tab)
             if holder.row != row:
                 raise RowTakenError(
                     f"Row {row + 1} was labeled in another tab meanwhile. Nothing was saved."
@@ -123,10 +123,10 @@ class Frontend:
             holder.labeled.append(row)
             self._fit_if_due()
 
-    def undo(self, who: str) -> bool:
+    def undo(self, tab: str) -> bool:
         """Take back the last label of a tab, and give it the row again; False if there is none."""
         with self._lock:
-            holder = self._holder(who)
+            holder = self._holder(tab)
             if not holder.labeled:
                 return False
             self.loop.undo(holder.labeled[-1])
@@ -152,10 +152,10 @@ class Frontend:
             return "it has not seen enough labels yet."
         return f"{found[0]} ({found[1]:.0%})"
 
-    def holds(self, who: str, row: int) -> bool:
+    def holds(self, tab: str, row: int) -> bool:
         """Return whether a tab has this row open."""
         with self._lock:
-            return self._holder(who).row == row
+            return self._holder(tab).row == row
 
     def _asked(self) -> int | None:
         try:
@@ -166,8 +166,8 @@ class Frontend:
         self._step_problem = ""
         return int(rows[0]) if rows.size else None
 
-    def _holder(self, who: str) -> Holder:
-        holder = self._holders.setdefault(who, Holder())
+    def _holder(self, tab: str) -> Holder:
+        holder = self._holders.setdefault(tab, Holder())
         holder.acted = time.monotonic()
         return holder
 

@@ -86,9 +86,9 @@ class LabelPage:
             "problem": self.frontend.problem,
         }
 
-    def next(self, who: str, saved: str | None = None) -> dict[str, Any]:
+    def next(self, tab: str, saved: str | None = None) -> dict[str, Any]:
         """Return the row that a tab is to label next, or what to say if there is none."""
-        number = self.frontend.next_row(who)
+        number = self.frontend.next_row(tab)
         found: dict[str, Any] = {"saved": saved, "row": None, "done": None, "writing": False}
         if number is not None:
             found["row"] = {**self.view.show(number), "reason": self.frontend.reason(number)}
@@ -103,25 +103,25 @@ class LabelPage:
             words = f"All labels are saved, but the finished file could not be written: {error}"
             return words, False
 
-    def label(self, who: str, row: Any, label: Any, note: Any) -> dict[str, Any]:
+    def label(self, tab: str, row: Any, label: Any, note: Any) -> dict[str, Any]:
         """Save a label, given by the number of its class or None, and return the next row."""
         if type(row) is not int or not isinstance(note, str):
             raise BadRequestError("A row is a number, and a note is text.")
         if label is not None and (type(label) is not int or not 0 <= label < len(self.classes)):
             raise BadRequestError("There is no such class.")
         name = None if label is None else self.classes[label]
-        self.frontend.label(who, row, name, note[:MOST_NOTE_CHARACTERS])
-        return self.next(who, "cannot tell" if label is None else str(name))
+        self.frontend.label(tab, row, name, note[:MOST_NOTE_CHARACTERS])
+        return self.next(tab, "cannot tell" if label is None else str(name))
 
-    def undo(self, who: str) -> dict[str, Any]:
+    def undo(self, tab: str) -> dict[str, Any]:
         """Take back the last label of a tab."""
-        if not self.frontend.undo(who):
+        if not self.frontend.undo(tab):
             raise BadRequestError("There is no label of this tab to take back.")
-        return self.next(who)
+        return self.next(tab)
 
-    def opinion(self, who: str, row: Any) -> dict[str, Any]:
+    def opinion(self, tab: str, row: Any) -> dict[str, Any]:
         """Return what the model predicts for a row that the tab has open."""
-        if type(row) is not int or not self.frontend.holds(who, row):
+        if type(row) is not int or not self.frontend.holds(tab, row):
             raise BadRequestError("This row is not open here.")
         return {"opinion": self.frontend.opinion(row)}
 
