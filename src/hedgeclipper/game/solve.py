@@ -53,7 +53,7 @@ class GameSolution(Solution):
         Parameters
         ----------
         votes, participation
-            As in `solve_game`; new rows too, and voters may be asleep on all of them.
+            As in `solve_game`; new rows too, and voters may abstain on all of them.
 
         Returns
         -------
@@ -347,7 +347,7 @@ class VoteMatrix:
         return self.votes.shape[0]
 
     def blocks(self) -> Iterator[Any]:
-        """Yield the awake votes v h in blocks: float64 arrays or CSR matrices, 0 for asleep."""
+        """Yield the awake votes v h in blocks: float64 arrays or CSR matrices, 0 for no vote."""
         for votes, participation in self._pairs():
             if sparse.issparse(votes):
                 awake = votes.astype(np.float64, copy=False)
@@ -363,11 +363,11 @@ class VoteMatrix:
             raise ValueError("votes has no rows. The game needs at least one unlabeled row.")
         if n_voters == 0:
             raise ValueError("votes has no voters (columns). The game needs at least one.")
-        asleep = np.flatnonzero(self.coverage <= 0)
-        if asleep.size:
+        never = np.flatnonzero(self.coverage <= 0)
+        if never.size:
             raise ValueError(
-                f"{asleep.size} of {n_voters} voters never vote on these rows: "
-                f"{listed(asleep.tolist())}. Drop these columns (and their correlations): without "
+                f"{never.size} of {n_voters} voters never vote on these rows: "
+                f"{listed(never.tolist())}. Drop these columns (and their correlations): without "
                 "votes nothing is known of them."
             )
 

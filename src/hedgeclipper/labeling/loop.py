@@ -228,7 +228,9 @@ class LabelingLoop:
             self._begin_attempt()
         second = self._second_row(annotator) if annotator else []
         rows = second + self._next_rows(n - len(second)) if n > len(second) else second
-        return np.array(rows or self._open_rows()[:n], dtype=np.int64)
+        if not rows and self.phase != "finished":
+            rows = list(self._open)[:n]
+        return np.array(rows, dtype=np.int64)
 
     def tell(
         self, rows: Any, labels: Any, annotator: str = "", notes: Sequence[str] | None = None
@@ -531,9 +533,6 @@ class LabelingLoop:
 
     def _fresh(self, rows: Sequence[int]) -> list[int]:
         return [row for row in dict.fromkeys(rows) if row not in self._open]
-
-    def _open_rows(self) -> list[int]:
-        return [] if self.phase == "finished" else list(self._open)
 
     def _review_rows(self) -> list[int]:
         """Return rows to review: undecided ones last, and those only once more."""

@@ -11,7 +11,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.bounds.auto_labels import check_max_error, question_words
-from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.finishing import Plan, make_plan
 from hedgeclipper.bounds.intervals import check_level
 from hedgeclipper.classifier import HedgeClipperClassifier
@@ -136,7 +135,8 @@ class PlanDisplay:
         rule, reason = model.tested_predictions_.about(None)
         check_level(confidence_level)
         if max_errors is None:
-            max_errors = errors_to_try(rule.certificate(confidence_level))
+            end = np.clip(rule.certificate(confidence_level).error_upper, LEAST_END, MOST_END)
+            max_errors = np.linspace(0.0, end, N_POINTS + 1)[1:]
         if max_error is not None:
             max_errors = np.union1d(max_errors, [max_error])
             asked = question_words(check_max_error(max_error), "file", confidence_level)
@@ -194,8 +194,3 @@ class PlanDisplay:
         self.ax_.set_xlim(left=0.0)
         self.ax_.legend(fontsize="small")
         return self
-
-
-def errors_to_try(bound: Certificate) -> np.ndarray:
-    """Return proportions of errors, up to the bound on the error of all rows."""
-    return np.linspace(0.0, np.clip(bound.error_upper, LEAST_END, MOST_END), N_POINTS + 1)[1:]
