@@ -21,9 +21,9 @@ from hedgeclipper.base.columns import (
     refuse_leaks,
     warn_of_columns,
 )
-from hedgeclipper.base.evaluation import AutoLabelMixin, evaluate_predictions
-from hedgeclipper.base.inspection import SummaryMixin
+from hedgeclipper.base.evaluation import evaluate_predictions
 from hedgeclipper.base.predictions import TableClassifier, TablePredictor, warn_of_never_predicted
+from hedgeclipper.base.results import ResultsMixin
 from hedgeclipper.base.row_reader import (
     HeldOutRows,
     RowReader,
@@ -59,7 +59,7 @@ from hedgeclipper.weighing import WeighedVoters, scores_by_game, weigh
 ROWS_FOR_VIEWS = 20_000
 
 
-class HedgeClipperClassifier(SummaryMixin, AutoLabelMixin, _BaseComposition, TableClassifier):
+class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
     """Semi-supervised vote of different classifiers, most of which learn from all rows.
 
     The voters are three groups of trees (a random forest, extra trees on components of all rows,

@@ -1,7 +1,6 @@
 """How good predictions are on labeled rows, with intervals, beside the most frequent class.
 
 `LabeledScoreMixin` adds ``score`` and ``evaluate`` to the estimators: unlabeled rows do not count.
-`AutoLabelMixin` adds ``auto_label``: predictions that need no review.
 """
 
 from __future__ import annotations
@@ -18,9 +17,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.row_reader import NOTHING_TO_SCORE, is_unlabeled, label_values
-from hedgeclipper.bounds.auto_labels import auto_labels, check_question
 from hedgeclipper.bounds.intervals import check_level, proportion_bounds
-from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.io import as_classes, split_target
 from hedgeclipper.io.messages import as_json
 
@@ -317,74 +314,8 @@ class LabeledScoreMixin(ClassifierMixin):
     def _labels_to_score(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return which rows have a label, and these labels; an error if there are none."""
         check_is_fitted(self)
-        labels = label_values(y)
-        known = ~is_unlabeled(labels, self._knows_minus_one())
+        labels, minus_one_is_class = label_values(y), bool(is_unlabeled(self.classes_).any())
+        known = ~is_unlabeled(labels, minus_one_is_class)
         if not known.any():
             raise ValueError(NOTHING_TO_SCORE)
         return known, as_classes(labels[known], "y")
-
-    def _knows_minus_one(self) -> bool:
-        """Return whether a fit has learned that -1 is a class."""
-        is_fitted = hasattr(self, "_predictor")
-        return is_fitted and bool(is_unlabeled(self.classes_).any())
-
-
-class AutoLabelMixin:
-    """Adds ``auto_label`` to an estimator.
-
-    It has a `TestedPredictions` ``_tested``, ``_sure_predictions(X)``, which returns labels,
-    uncertainties and the digest of rows, and ``_unlabeled_labels()``, which returns labels of the
-    unlabeled rows of the fit.
-    """
-
-    _tested: TestedPredictions
-
-    def auto_label(self, max_error=0.05, X=None, *, among="file", confidence_level=0.95):
-        """Return predictions, and which of them need review so that few labels are wrong.
-
-        Rows are ordered by uncertainty, and as many of the least uncertain keep their predicted
-        label as the test labels allow. If people label all others, at most ``max_error`` of the
-        labels in the whole file are wrong. That is a guarantee if the model was fitted with a
-        ``confidence_level``, which holds labels out to test by, the labels are a simple random
-        sample, and the rows are the unlabeled ones of the fit (or, if the fit had none, new rows
-        that are drawn like the labeled ones). Otherwise it is an estimate. It is for the
-        ``max_error`` that was named before the test labels were seen: of many, each holds by
-        itself.
-
-        Parameters
-        ----------
-        max_error : float or dict, default=0.05
-            Largest proportion of wrong labels in the finished file, between 0 and 1. A dictionary
-            has limits for classes, such as ``{"yes": 0.1, None: 0.05}``: at most 10% of the rows
-            that are predicted "yes" are wrong, and 5% of all; None may be left out if every class
-            has a limit. At least 59 random test labels are needed for 5%, and 299 for 1%.
-        X : like that of ``predict``, optional
-            Rows; None takes the unlabeled rows of the fit, where these are in memory.
-        among : {"file", "automatic"}, default="file"
-            "automatic" limits the errors among the automatic labels (and tested rows that are as
-            certain) in place of those in the file: a harder promise, which fewer rows keep.
-        confidence_level : float, default=0.95
-            Probability with which it holds.
-
-        Returns
-        -------
-        AutoLabels
-            Labels of all rows, and which of them need review, in what order.
-        """
-        check_is_fitted(self)
-        # before rows are read and predicted, which may take long
-        check_question(max_error, among, confidence_level)
-        if X is None:
-            labels = self._unlabeled_labels()
-            rule, reason = self._tested.about(None)
-        else:
-            labels, uncertainties, digest = self._sure_predictions(X)
-            rule, reason = self._tested.about(uncertainties, digest, labels)
-        asked = {"max_error": max_error, "among": among, "confidence_level": confidence_level}
-        return auto_labels(rule, labels, **asked, reason=reason)
-
-    def _sure_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray, int]:
-        raise NotImplementedError
-
-    def _unlabeled_labels(self) -> np.ndarray:
-        raise NotImplementedError

@@ -12,8 +12,8 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.columns import refuse_leaks
-from hedgeclipper.base.evaluation import AutoLabelMixin, LabeledScoreMixin
-from hedgeclipper.base.inspection import SummaryMixin
+from hedgeclipper.base.evaluation import LabeledScoreMixin
+from hedgeclipper.base.results import ResultsMixin
 from hedgeclipper.base.row_reader import check_sampled_rows
 from hedgeclipper.bounds.certificate import ClassRates
 from hedgeclipper.bounds.hold_out import hold_out_labels
@@ -39,7 +39,7 @@ from hedgeclipper.votes.vote_game import Constraints, constrain, solve_vote_game
 from hedgeclipper.weighing import contributions_of
 
 
-class VoteAggregator(SummaryMixin, AutoLabelMixin, LabeledScoreMixin, BaseEstimator):
+class VoteAggregator(ResultsMixin, LabeledScoreMixin, BaseEstimator):
     """Labels from votes: of labeling functions, crowd workers, models, or all of them.
 
     An initial model combines the majority vote, a Dawid-Skene model of how the voters agree, naive
