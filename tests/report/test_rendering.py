@@ -1,7 +1,7 @@
 import pytest
 
 from hedgeclipper.report.displays import BLUE
-from hedgeclipper.report.page import count, figure, listed, number, percent, template
+from hedgeclipper.report.page import count, figure, named_in_words, number, percent, template
 
 
 def test_numbers_and_proportions_as_text():
@@ -18,8 +18,8 @@ def test_an_undefined_name_in_a_template_is_an_error():
 
 
 def test_names_and_counts_in_a_sentence():
-    assert [listed(list("abc")[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
-    assert listed(list("abcdefgh")) == "a, b, c, d, e, f and 2 more"
+    assert [named_in_words(list("abc")[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
+    assert named_in_words(list("abcdefgh")) == "a, b, c, d, e, f and 2 more"
     assert [count(n, "row") for n in (1, 1200)] == ["1 row", "1,200 rows"]
     assert count(2, "leaf", "leaves") == "2 leaves"
 

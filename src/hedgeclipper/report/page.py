@@ -429,7 +429,7 @@ def template(name: str) -> Any:
         "grouped": lambda number: f"{number:,}",
         "number": number,
         "count": count,
-        "listed": listed,
+        "listed": named_in_words,
         "transposed": lambda columns: list(zip(*columns, strict=True)),
         "sentence": lambda text: f"{text[0].upper()}{text[1:]}.",
     }
@@ -459,7 +459,7 @@ def count(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def listed(names: Sequence[Any]) -> str:
+def named_in_words(names: Sequence[Any]) -> str:
     """Return names in a sentence, the first few if there are many."""
     shown = [str(name) for name in names[:MOST_LISTED]]
     if len(names) > MOST_LISTED:
