@@ -1,5 +1,7 @@
 """Fits to labels whose draw is recorded: what tests, what trains, and rows nobody could decide."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -178,7 +180,7 @@ def test_the_guarantee_is_for_the_first_question_asked_of_the_labels(kind, tmp_p
 
 
 def test_limits_in_another_order_are_the_same_question():
-    model = fitted("table", labels(), SAMPLE)
+    model = fitted("table", labels(), sample_of("table"))
     assert model.auto_label({0: 0.3, 1: 0.4}).kind == "guarantee"
     assert model.auto_label({1: 0.4, 0: 0.3}).kind == "guarantee"
 
@@ -192,3 +194,15 @@ def test_a_second_fit_to_a_sample_is_tested_by_the_same_rows_and_is_an_estimate(
         assert model.certificate_.n_errors == np.sum(model.predict(X[test]) != TRUTH[test])
     assert [one.kind for one in found] == ["guarantee", "estimate", "guarantee"]
     assert "have tested other predictions before" in found[1].describe()
+
+
+def test_the_best_of_several_certificates_is_no_first_question():
+    sample = sample_of("table")
+    first, second = (fitted("table", labels(), sample, random_state=state) for state in (0, 1))
+    assert (second.auto_label(0.3).kind, first.auto_label(0.3).kind) == ("estimate", "guarantee")
+
+
+def test_a_copy_of_a_model_has_answered_what_the_model_has():
+    model = fitted("table", labels(), sample_of("table"))
+    answers = [deepcopy(model).auto_label(max_error).kind for max_error in (0.3, 0.2)]
+    assert answers == ["guarantee", "estimate"]

@@ -158,6 +158,8 @@ def audit(
     reason = LABELED_AFTER if after.size else _why_estimate(checked, uncertain)
     majority, baseline = most_frequent(decided)
     file = None
+    if checked.sample is not None:  # whoever sees several audits may choose among predictions
+        checked.sample.first_question.why_estimate("", checked.predictions)
     if max_error is not None:
         known = {"baseline": baseline, "majority_class": majority, "reason": reason}
         file = _audit_file(checked, uncertain, max_error, confidence_level, seed, known)
@@ -399,7 +401,8 @@ class Audit:
     Parameters
     ----------
     labels : ndarray of shape (n_rows,)
-        The label of each row: that of people where they gave one, else the predicted one.
+        The label of each row: that of people where they gave one, else the predicted one. None
+        where there is neither, and for rows that the sample excludes: put in their own labels.
     is_checked : ndarray of bool of shape (n_rows,)
         Rows that people have labeled, or that the sample excludes since they were labeled before.
     n_rows, n_pool : int
@@ -638,11 +641,16 @@ class CheckedRows:
         return known
 
     def merged(self) -> np.ndarray:
-        """Return the predictions, with people's labels where there are such; None for neither."""
-        labels = self.predictions.copy()
-        if self.not_predicted.any():
+        """Return the predictions, with people's labels where there are such; None for neither.
+
+        Rows that the sample excludes have none: theirs are elsewhere, and nothing tests what was
+        predicted for them.
+        """
+        labels, unknown = self.predictions.copy(), np.ones(self.n_rows, bool)
+        unknown[self.pool] = self.not_predicted[self.pool]
+        if unknown.any():
             labels = labels.astype(object)
-            labels[self.not_predicted] = None
+            labels[unknown] = None
         labels[self.rows[~self.skipped]] = self.labels[~self.skipped]
         return labels
 

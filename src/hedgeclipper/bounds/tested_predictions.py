@@ -118,9 +118,12 @@ class TestedPredictions:
         majority, baseline = most_frequent(labels[draw.can_test])
         if own_uncertainties is not None:
             own_uncertainties = np.append(own_uncertainties, others[more])
+        uncertainties, caveat = np.append(uncertainties, others[more]), caveat or draw.caveat
+        if not caveat:  # whoever sees several certificates may choose among models
+            draw.first_question.why_estimate("", uncertainties)
         return cls(
             np.append(wrong, np.ones(more.size, bool)),
-            np.append(uncertainties, others[more]),
+            uncertainties,
             others,
             baseline=baseline,
             majority_class=majority,
@@ -131,7 +134,7 @@ class TestedPredictions:
             skipped=draw.skipped,
             is_recorded=draw.is_recorded,
             first_question=draw.first_question,
-            caveat=caveat or draw.caveat,
+            caveat=caveat,
             **known,
         )
 
