@@ -187,6 +187,21 @@ def test_sentences_say_what_is_known_of_the_file():
     assert some_labels(10).describe().endswith("1 error among the 120 least uncertain test rows")
 
 
+def test_labels_that_are_needed_for_limits_per_class_count_those_on_other_classes():
+    """Half of the rows are predicted to be of each class, and half of the labels test each."""
+    n_rows, limits = 5000, {"yes": 0.01, "no": 0.01}
+    labels = np.where(np.arange(n_rows) % 2, "yes", "no")
+    rng, answers = np.random.default_rng(0), {}
+    for n in (400, 800):
+        known = {"n_labeled": n, "predicted": labels[:n], "majority_class": "no"}
+        own = np.zeros(n, bool), rng.random(n), rng.random(n_rows)
+        rule = TestedPredictions(*own, n_rows, 0.5, **known)
+        answers[n] = auto_labels(rule, labels, max_error=limits)
+    assert answers[400].n_automatic == 0
+    assert 400 < answers[400].n_needed < 800
+    assert (answers[800].n_automatic, answers[800].n_needed) == (n_rows, 0)
+
+
 def test_an_error_that_the_most_frequent_class_keeps_is_noted():
     assert some_labels(max_error=0.24).is_trivial
     assert "always guessing no would be allowed, too" in some_labels(max_error=0.3).describe()

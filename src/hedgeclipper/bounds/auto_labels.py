@@ -22,6 +22,7 @@ errors among the automatic labels are at most those allowed in both, less those 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -287,7 +288,7 @@ def auto_labels(
         n_sure, left = int(np.sum(~needs_review)), accepted.errors_left
         known = {"n_errors": accepted.n_wrong, "n_tested": accepted.n_tested}
         if accepted.n_allowed < 0:
-            n_needed = needed_tests(rule, max_error, confidence_level)
+            n_needed = needed_tests(rule, max_error, confidence_level, labels)
             known["n_tested"] = rule.wrong.size
     order = np.argsort(-uncertainties, kind="stable")
     asked = question_words(max_error, among, confidence_level)
@@ -355,15 +356,28 @@ def accept_in_file(
 
 
 def needed_tests(
-    rule: TestedPredictions, max_error: float | dict[Any, float], confidence_level: float
+    rule: TestedPredictions,
+    max_error: float | dict[Any, float],
+    confidence_level: float,
+    labels: np.ndarray | None = None,
 ) -> int:
     """Return the smallest number of test labels that could prove the limit.
 
-    Of several limits, which share the level, it is that of the smallest one: no fewer will do.
+    Of several limits, which share the level, it is the largest number, if as many test labels fall
+    on a class as its rows let expect. Arguments are those of `accept_in_file`.
     """
-    limits = list(max_error.values()) if isinstance(max_error, dict) else [max_error]
-    limit, delta = error_limit(min(limits), rule.n_known_rows), 1.0 - confidence_level
-    return least_tested(rule.is_tested.size, limit, delta / len(limits))
+    limits = max_error if isinstance(max_error, dict) else {None: max_error}
+    delta, n_pool, found = (1.0 - confidence_level) / len(limits), rule.is_tested.size, []
+    for name, one in limits.items():
+        if name is None:
+            found.append(least_tested(n_pool, error_limit(one, rule.n_known_rows), delta))
+            continue
+        assert labels is not None
+        assert rule.predicted is not None
+        n_rows = int(np.sum(rule.in_pool(rule.predicted, labels) == name))
+        least = least_tested(n_rows, error_limit(one, n_rows), delta)
+        found.append(math.ceil(least * n_pool / n_rows))
+    return max(found)
 
 
 @dataclass(frozen=True)
