@@ -321,6 +321,8 @@ def test_the_guarantee_is_for_the_first_error_and_predictions_asked_of_a_sample(
         seen = np.where(np.arange(300) < n_seen, truth[looks.rows], None)
         known = {"confidences": confidences, "max_error": 0.1, "sequential": True}
         assert audit(predicted, looks, seen, **known).file.kind == "guarantee"
+    seen[50] = "a class with a long name that nobody has predicted"
+    assert audit(predicted, looks, seen, **known).file.kind == "guarantee"
 
 
 def test_the_best_of_several_audited_predictions_is_an_estimate():

@@ -81,7 +81,7 @@ class FirstQuestion:
         is asked, and these predictions are the first ones if there were none before. What comes
         first among their arrays may be tested alone, before the others.
         """
-        digest = "".join(hashlib.sha256(values.tobytes()).hexdigest() for values in predictions)
+        digest = "".join(map(_digest, predictions))
         is_first = digest.startswith(self.predictions)
         if is_first:
             self.predictions = digest
@@ -93,6 +93,13 @@ class FirstQuestion:
     def __deepcopy__(self, memo: Any) -> FirstQuestion:
         """Return this one: labels of a copy have answered what they have."""
         return self
+
+
+def _digest(values: np.ndarray) -> str:
+    """Return a digest of values, the same for strings in an array that could hold longer ones."""
+    is_text = values.dtype.kind == "U"
+    data = "\0".join(values.tolist()).encode() if is_text else values.tobytes()
+    return hashlib.sha256(data).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
