@@ -324,6 +324,17 @@ def test_a_file_is_finished_by_our_model(command, kind):
     assert "differ in" in command.err
 
 
+def test_rows_without_a_label_are_noted_where_no_record_counts_them_as_wrong(command):
+    data = load_breast_cancer(as_frame=True)
+    truth = np.where(data.target == 1, "benign", "malignant")
+    data.frame.iloc[:, :6].to_csv("rows.csv", index=False)
+    draw(command, truth, "rows.csv", 100, 3, 40)
+    pd.read_csv("labeled.csv")[["row", "label"]].to_csv("labeled.csv", index=False)
+    fit = ("fit", "rows.csv", "--labels", "labeled.csv", "-m", "m.skops", "--estimators", "trees")
+    assert command(*fit, "--confidence", 0.9, "--json").code == 0, command.err
+    assert "2 of 100 rows have no label, and are left out" in command.result["notes"][0]
+
+
 def test_chosen_labels_of_a_column_train_and_do_not_test(command):
     data = load_breast_cancer(as_frame=True)
     truth = np.where(data.target == 1, "benign", "malignant")

@@ -337,8 +337,8 @@ def accept_rows_by_class(
     if limit is None and not known.all():
         names = np.unique(classes[~known])[:5].tolist()
         raise ValueError(
-            f"There is no limit for rows predicted to be of {names}. Add one for each class, or one "
-            "for the whole file, whose name is None."
+            f"There is no limit for rows predicted to be of {names}. Add one for each class, or "
+            "one for the whole file, whose name is None."
         )
     tests, share = {}, delta / max(len(limits) + (limit is not None), 1)
     for name, errors in limits.items():

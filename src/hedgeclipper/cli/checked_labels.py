@@ -325,13 +325,19 @@ def settle_people(people: Sequence[PeoplesLabels], confidence_level: float) -> P
 
 
 def note_skipped(people: PeoplesLabels, output: Output) -> None:
-    """Say what rows of the sample without a label mean."""
+    """Say what rows without a label mean."""
     n_open = sum(label is None for label in people.labels)
     if people.sample is not None and n_open:
         output.note(
             f"{n_open:,} of {people.rows.size:,} rows of the sample have no label: nobody could "
             "decide them, so that they count as wrong, and need review. Label them if they were "
             "only forgotten."
+        )
+    elif n_open:
+        output.note(
+            f"{n_open:,} of {people.rows.size:,} rows have no label, and are left out. If somebody "
+            "looked at them and could not decide, the others are no random sample, and nothing is "
+            "guaranteed: draw rows with `hedgeclipper sample`, and such rows count as wrong."
         )
 
 
