@@ -514,7 +514,7 @@ def test_limits_per_class_hold_for_rows_predicted_to_be_of_it(kind):
     assert {0, 1} == set(found.labels[~found.needs_review])
     stricter = model.auto_label({0: 0.3, 1: 0.01}, confidence_level=0.8)
     assert not np.any(stricter.labels[~stricter.needs_review] == 1)
-    assert "30% of those labeled 0 and 50% of those labeled 1 are wrong" in found.describe()
+    assert "30% of those predicted 0 and 50% of those predicted 1 are wrong" in found.describe()
     with pytest.raises(ValueError, match="no limit for rows predicted to be of"):
         model.auto_label({1: 0.5})
     with pytest.raises(ValueError, match=r"limits for \['maybe'\], which no row is predicted"):

@@ -198,7 +198,7 @@ class AutoLabels:
 def _limit_text(max_error: float | dict[Any, float]) -> str:
     if isinstance(max_error, dict):
         parts = [
-            f"{100 * part:g}% of {'all labels' if name is None else f'those labeled {name}'}"
+            f"{100 * part:g}% of {'all labels' if name is None else f'those predicted {name}'}"
             for name, part in max_error.items()
         ]
         return " and ".join(parts)
