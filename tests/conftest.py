@@ -24,12 +24,10 @@ for name, max_examples in {"default": 20, "thorough": 500}.items():
 settings.load_profile("default")
 
 
-@pytest.fixture(autouse=True)
-def same_draws(request):
-    """Each test draws the same numbers from its module's generator, whichever ran before."""
-    rng = getattr(getattr(request.node, "module", None), "RNG", None)
-    if rng is not None:
-        rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
+@pytest.fixture
+def rng():
+    """A generator of the test's own, other than those that modules draw their rows from."""
+    return np.random.default_rng(1)
 
 
 @pytest.fixture

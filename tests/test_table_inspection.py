@@ -19,7 +19,6 @@ from hedgeclipper.voters.classifiers import LabeledRows
 from hedgeclipper.voters.tree_groups import see
 from hedgeclipper.weighing import scores_by_game, weigh_by_folds
 
-RNG = np.random.default_rng(0)
 X, Y = make_classification(400, 6, n_informative=4, flip_y=0.05, random_state=0)
 X = X.astype(np.float32)
 THREE = np.digitize(X[:, 0], [-0.5, 0.5])

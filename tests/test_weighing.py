@@ -91,8 +91,8 @@ def test_one_who_always_says_the_same_has_no_vote(score):
     assert abs(TreeScale.of(np.full(10, score))(np.array([score]))) < 1e-12
 
 
-def test_many_values_are_thinned_and_ends_kept():
-    scores = RNG.random(3 * MOST_RANKS)
+def test_many_values_are_thinned_and_ends_kept(rng):
+    scores = rng.random(3 * MOST_RANKS)
     scale = RankScale.of(scores)
     assert scale.values.size == scale.ranks.size == MOST_RANKS
     assert (scale.values[0], scale.values[-1]) == (scores.min(), scores.max())
@@ -100,11 +100,11 @@ def test_many_values_are_thinned_and_ends_kept():
     np.testing.assert_allclose(np.interp(scores, scale.values, scale.ranks), exact, atol=1e-3)
 
 
-def test_votes_of_trees_are_probabilities_in_units_of_two_standard_deviations():
+def test_votes_of_trees_are_probabilities_in_units_of_two_standard_deviations(rng):
     scale = TreeScale.of(SCORES)
     np.testing.assert_allclose(scale(SCORES).mean(), 0, atol=1e-12)
     np.testing.assert_allclose(scale(SCORES).std(), 0.5)
-    groups = RNG.random((50, 3))
+    groups = rng.random((50, 3))
     mean = make_votes([scale] * 3, groups) @ np.full(3, 1 / 3)
     np.testing.assert_allclose(mean, scale(groups.mean(axis=1)))
 
@@ -164,8 +164,8 @@ def test_equally_good_trees_alone_count_by_their_numbers():
     np.testing.assert_allclose(choose_anchor(votes, np.array([0.7, 0.3])), [0.7, 0.3])
 
 
-def test_without_labels_trees_have_one_half_and_the_others_the_rest():
-    votes = RNG.uniform(-1, 1, size=(50, 5))
+def test_without_labels_trees_have_one_half_and_the_others_the_rest(rng):
+    votes = rng.uniform(-1, 1, size=(50, 5))
     nothing = votes_of(votes[:0], [], votes)
     np.testing.assert_allclose(
         choose_anchor(nothing, np.array([0.75, 0.25])), [3 / 8, 1 / 8, *[1 / 6] * 3]
@@ -174,13 +174,13 @@ def test_without_labels_trees_have_one_half_and_the_others_the_rest():
 
 
 @pytest.mark.parametrize("tree_sizes", [np.ones(1), np.full(2, 0.5), NO_TREES])
-def test_a_voter_z_standard_errors_behind_weighs_exp_of_minus_half_z(tree_sizes):
+def test_a_voter_z_standard_errors_behind_weighs_exp_of_minus_half_z(rng, tree_sizes):
     """Beside trees, among groups of trees, and beside the best of voters without trees.
 
     Few labels of the rarer class make z smaller.
     """
     is_positive, good = noisy_votes(60, 1.0)
-    worse = 0.7 * good + 0.3 * RNG.uniform(-1, 1, size=(60, 1))
+    worse = 0.7 * good + 0.3 * rng.uniform(-1, 1, size=(60, 1))
     difference, error = auc_differences(worse, good[:, 0], is_positive)
     n_rare = min(is_positive.sum(), (~is_positive).sum())
     factor = np.exp(0.5 * (difference / error)[0] * n_rare / (n_rare + 10))
@@ -189,10 +189,10 @@ def test_a_voter_z_standard_errors_behind_weighs_exp_of_minus_half_z(tree_sizes)
     np.testing.assert_allclose(weights, np.array([1, factor]) / (1 + factor))
 
 
-def test_differences_of_auc_are_those_of_scikit_learn_whatever_the_scales():
+def test_differences_of_auc_are_those_of_scikit_learn_whatever_the_scales(rng):
     is_positive, good = noisy_votes(60, 1.0)
     scores = np.hstack([np.round(good, 1), np.exp(good), -good])
-    reference = np.round(good[:, 0] + RNG.normal(size=60))
+    reference = np.round(good[:, 0] + rng.normal(size=60))
     aucs = [roc_auc_score(is_positive, own) for own in scores.T]
     found, _ = auc_differences(scores, reference, is_positive)
     np.testing.assert_allclose(found, np.array(aucs) - roc_auc_score(is_positive, reference))
@@ -203,9 +203,9 @@ def test_contributions_are_zero_where_all_weights_are():
     np.testing.assert_allclose(contributions_of(np.array([1.0, np.nan, -3.0])), [0.25, 0.0, 0.75])
 
 
-def test_without_a_prior_the_variance_is_that_of_delong():
-    is_positive = RNG.random(80) < 0.4
-    scores, others = ((is_positive + RNG.normal(size=80)).round(1) for _ in range(2))  # with ties
+def test_without_a_prior_the_variance_is_that_of_delong(rng):
+    is_positive = rng.random(80) < 0.4
+    scores, others = ((is_positive + rng.normal(size=80)).round(1) for _ in range(2))  # with ties
 
     def pairs(own):
         """1 for each positive above a negative row, and 1/2 for a tie."""
@@ -218,27 +218,27 @@ def test_without_a_prior_the_variance_is_that_of_delong():
     np.testing.assert_allclose((gain[0], error[0] ** 2), (table.mean(), delong))
 
 
-def test_standard_errors_of_auc_differences_are_the_spread_over_draws_of_the_labels():
+def test_standard_errors_of_auc_differences_are_the_spread_over_draws_of_the_labels(rng):
     found = []
     for seed in range(1, 301):
         is_positive, good = noisy_votes(100, 1.0, seed)
-        worse = good + RNG.uniform(-1, 1, size=good.shape)
+        worse = good + rng.uniform(-1, 1, size=good.shape)
         found.append(np.concatenate(auc_differences(worse, good[:, 0], is_positive)))
     differences, errors = np.array(found).T
     assert errors.mean() == pytest.approx(differences.std(), rel=0.15)
 
 
-def test_a_class_with_one_label_tells_nothing_of_auc():
-    found = auc_differences(RNG.normal(size=(5, 2)), RNG.normal(size=5), np.arange(5) == 0)
+def test_a_class_with_one_label_tells_nothing_of_auc(rng):
+    found = auc_differences(rng.normal(size=(5, 2)), rng.normal(size=5), np.arange(5) == 0)
     assert [own.tolist() for own in found] == [[0, 0], [1, 1]]
 
 
 # The game.
 
 
-def test_the_better_voter_weighs_more_the_more_labels_show_it():
+def test_the_better_voter_weighs_more_the_more_labels_show_it(rng):
     is_positive, good = noisy_votes(400, 0.5)
-    votes = np.hstack([good, RNG.uniform(-1, 1, size=(400, 1))])
+    votes = np.hstack([good, rng.uniform(-1, 1, size=(400, 1))])
     ratios = []
     for n_labels in (6, 300):
         weights = solve(votes_of(votes[:n_labels], is_positive[:n_labels], votes)).weights
@@ -246,8 +246,8 @@ def test_the_better_voter_weighs_more_the_more_labels_show_it():
     assert ratios[1] < 0.5 * ratios[0] <= 0.5
 
 
-def test_without_labels_of_a_class_the_weights_are_those_of_the_anchor():
-    votes, anchor = RNG.uniform(-1, 1, size=(50, 3)), np.array([0.5, 0.3, 0.2])
+def test_without_labels_of_a_class_the_weights_are_those_of_the_anchor(rng):
+    votes, anchor = rng.uniform(-1, 1, size=(50, 3)), np.array([0.5, 0.3, 0.2])
     weights = solve(votes_of(votes[:9], np.ones(9), votes), anchor).weights
     np.testing.assert_allclose(weights / weights.sum(), anchor, atol=1e-3)
 
@@ -340,10 +340,10 @@ def test_the_only_label_of_a_class_does_not_move_the_line():
 # All of it.
 
 
-def test_scores_are_of_rows_that_all_voters_have_scored():
-    labeled = RNG.random((4, 2, 3))
+def test_scores_are_of_rows_that_all_voters_have_scored(rng):
+    labeled = rng.random((4, 2, 3))
     labeled[1, 0, 0] = np.nan
-    unlabeled, codes = RNG.random((5, 2, 3)), np.array([0, 1, 1, 2])
+    unlabeled, codes = rng.random((5, 2, 3)), np.array([0, 1, 1, 2])
     found = scores_by_game(labeled, unlabeled, codes, [0, 1, 2])
     for k, own in enumerate(found):
         np.testing.assert_array_equal(own.labeled, labeled[[0, 2, 3], :, k])
@@ -354,13 +354,13 @@ def test_scores_are_of_rows_that_all_voters_have_scored():
         scores_by_game(labeled, unlabeled, codes, [0, 1, 2])
 
 
-def test_voters_are_weighed_on_their_votes_beside_trees():
+def test_voters_are_weighed_on_their_votes_beside_trees(rng):
     """Two groups of trees share a scale; a voter that guesses is nearly left out on average."""
     shares = []
     for _ in range(10):
         is_positive, good = noisy_votes(600, 0.8)
         trees = [expit(2 * good), expit(2 * good + 0.1)]
-        p = np.hstack([*trees, expit(4 * good), RNG.random((600, 1))])
+        p = np.hstack([*trees, expit(4 * good), rng.random((600, 1))])
         found = weigh(votes_of(p[:200], is_positive[:200], p[200:]), np.array([0.5, 0.5]))
         shares.append(found.vote.weights[3] / found.vote.weights.sum())
     assert [type(scale) for scale in found.vote.scales] == [TreeScale] * 2 + [RankScale] * 2

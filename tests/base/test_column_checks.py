@@ -5,22 +5,22 @@ import pytest
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base.columns import find_leaks
 
-RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], [20, 30, 10])
-OTHERS = RNG.normal(size=(100, 1))
+OTHERS = np.random.default_rng(0).normal(size=(100, 1))
 
 
 def leaks(column, y=Y, others=OTHERS):
-    X = np.column_stack([RNG.normal(size=y.size), column]).astype(np.float32)
-    rest = np.column_stack([RNG.normal(size=len(others)), others]).astype(np.float32)
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(size=y.size), column]).astype(np.float32)
+    rest = np.column_stack([rng.normal(size=len(others)), others]).astype(np.float32)
     found = find_leaks(X, y, rest, np.array([0, *[1] * (X.shape[1] - 1)]))
     assert 0 not in found
     return found.get(1, "")
 
 
-def test_a_column_with_one_value_for_each_class_is_a_leak():
+def test_a_column_with_one_value_for_each_class_is_a_leak(rng):
     assert leaks(7.0 - Y)
-    assert leaks(np.eye(3)[Y], others=np.eye(3)[RNG.integers(3, size=100)])
+    assert leaks(np.eye(3)[Y], others=np.eye(3)[rng.integers(3, size=100)])
     assert not leaks(Y == 1)  # tells one class
     noisy = np.where(np.arange(60) == 3, 2, Y)
     assert not leaks(noisy)
@@ -28,10 +28,10 @@ def test_a_column_with_one_value_for_each_class_is_a_leak():
     assert not leaks(np.repeat([0, 1], [6, 3]), np.repeat([0, 1], [6, 3]))
 
 
-def test_a_column_that_only_one_class_has_is_a_leak():
+def test_a_column_that_only_one_class_has_is_a_leak(rng):
     y = np.repeat([0, 1], [25, 25])
-    date = np.where(y == 1, RNG.normal(size=50), np.nan)
-    others = np.where(RNG.random((100, 1)) < 0.5, RNG.normal(size=(100, 1)), np.nan)
+    date = np.where(y == 1, rng.normal(size=50), np.nan)
+    others = np.where(rng.random((100, 1)) < 0.5, rng.normal(size=(100, 1)), np.nan)
     assert leaks(date, y, others)
     assert leaks(np.column_stack([date, np.isnan(date)]), y, np.hstack([others, np.isnan(others)]))
     assert leaks(np.nan_to_num(date), y)
@@ -42,22 +42,22 @@ def test_a_column_that_only_one_class_has_is_a_leak():
 
 
 @pytest.mark.parametrize("others", [np.full((100, 1), np.nan), np.ones((100, 1))])
-def test_a_column_that_tells_classes_apart_only_where_labels_are_is_a_leak(others):
-    numbers = Y + RNG.uniform(0, 0.9, Y.size)
+def test_a_column_that_tells_classes_apart_only_where_labels_are_is_a_leak(rng, others):
+    numbers = Y + rng.uniform(0, 0.9, Y.size)
     assert "empty or the same" in leaks(numbers, others=others)
-    assert "empty or the same" in leaks(3 * Y + RNG.integers(2, size=60), others=others)
+    assert "empty or the same" in leaks(3 * Y + rng.integers(2, size=60), others=others)
     assert not leaks(numbers)
     assert not leaks(numbers, others=others[:5])
-    assert not leaks(RNG.normal(size=60), others=others)
-    assert not leaks(RNG.permutation(60), others=others)  # each value is of one class, as any id's
+    assert not leaks(rng.normal(size=60), others=others)
+    assert not leaks(rng.permutation(60), others=others)  # each value is of one class, as any id's
     gaps = np.where(np.arange(60) % 9 == 0, np.nan, Y)
     assert not leaks(gaps, others=others)
 
 
-def test_a_leak_is_refused_with_its_name_or_kept():
-    y = np.where(RNG.random(300) < 0.5, "yes", "no").astype(object)
+def test_a_leak_is_refused_with_its_name_or_kept(rng):
+    y = np.where(rng.random(300) < 0.5, "yes", "no").astype(object)
     rows = pd.DataFrame(
-        {"a": RNG.normal(size=300), "outcome": np.where(y == "yes", "paid", "lost")}
+        {"a": rng.normal(size=300), "outcome": np.where(y == "yes", "paid", "lost")}
     )
     y[100:] = None
     model = HedgeClipperClassifier("trees", n_estimators=12, random_state=0)

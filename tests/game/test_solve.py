@@ -341,8 +341,8 @@ def test_at_the_optimum_the_worst_case_is_that_of_the_worst_labels():
     assert solution.worst_case_error == pytest.approx((1 - worst.fun) / 2, abs=1e-6)
 
 
-def test_worst_cases_stay_in_range_when_alpha_inflates_the_weights():
-    votes = RNG.choice([-1.0, 1.0], (2000, 50))
+def test_worst_cases_stay_in_range_when_alpha_inflates_the_weights(rng):
+    votes = rng.choice([-1.0, 1.0], (2000, 50))
     solution = solve_game(votes, [0.4] * 50, unlabeled_weight=0.3)
     assert solution.worst_case_correlation >= -1.0
     assert 0.0 <= solution.worst_case_error <= 1.0

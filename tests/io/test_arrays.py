@@ -115,8 +115,8 @@ def test_stacking_dense_below_sparse():
     np.testing.assert_array_equal(both.toarray(), np.vstack([HUNDRED, HUNDRED]))
 
 
-def test_order_and_batches_do_not_matter():
-    parts = sum(digest_rows(part) for part in np.array_split(X[RNG.permutation(50)], 7)) % MODULUS
+def test_order_and_batches_do_not_matter(rng):
+    parts = sum(digest_rows(part) for part in np.array_split(X[rng.permutation(50)], 7)) % MODULUS
     assert parts == digest_rows(X) == digest_rows(sparse.csr_array(X))
 
 

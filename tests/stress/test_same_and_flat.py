@@ -72,8 +72,8 @@ def resident_bytes():
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs Linux")
-def test_many_fits_take_no_more_than_a_few():
-    votes = RNG.integers(-1, 2, size=(200, 5))
+def test_many_fits_take_no_more_than_a_few(rng):
+    votes = rng.integers(-1, 2, size=(200, 5))
     gold = np.where(np.arange(200) < 50, votes[:, 0], -1)
 
     def fit(number):

@@ -374,8 +374,8 @@ def test_views_of_the_defaults_are_learned_from_all_rows_and_never_again():
     )
 
 
-def test_the_width_of_the_kernel_is_not_that_of_the_first_rows():
-    sample = RNG.normal(size=(1000, 3))
+def test_the_width_of_the_kernel_is_not_that_of_the_first_rows(rng):
+    sample = rng.normal(size=(1000, 3))
     in_order = sample[np.argsort(np.abs(sample).max(axis=1))]  # the densest part comes first
     widths = [
         default_classifiers(["kernel"], rows, Components(random_state=0).fit(rows), 0)["kernel"]

@@ -6,25 +6,24 @@ from scipy import sparse
 
 from hedgeclipper.voters import trees, views
 
-RNG = np.random.default_rng(0)
-LEAVES = RNG.integers(0, 7, (3, 50)).astype(np.uint16)
+LEAVES = np.random.default_rng(0).integers(0, 7, (3, 50)).astype(np.uint16)
 OFFSETS = np.array([0, 7, 14])
 
 
-def test_sum_leaf_scores():
-    scores, ours = RNG.normal(size=21), np.empty(50)
+def test_sum_leaf_scores(rng):
+    scores, ours = rng.normal(size=21), np.empty(50)
     trees.sum_leaf_scores(LEAVES, OFFSETS, scores, ours)
     np.testing.assert_allclose(ours, scores[LEAVES + OFFSETS[:, None]].sum(axis=0))
 
 
-def test_sum_unseen_scores():
-    scores, ours, unseen = RNG.normal(size=21), np.empty(50), RNG.random((3, 50)) < 0.4
+def test_sum_unseen_scores(rng):
+    scores, ours, unseen = rng.normal(size=21), np.empty(50), rng.random((3, 50)) < 0.4
     trees.sum_unseen_scores(LEAVES, unseen, OFFSETS, scores, ours)
     np.testing.assert_allclose(ours, (scores[LEAVES + OFFSETS[:, None]] * unseen).sum(axis=0))
 
 
-def test_add_to_leaves():
-    rows, values, ours = np.array([3, 40, 7]), RNG.normal(size=3), np.zeros(21)
+def test_add_to_leaves(rng):
+    rows, values, ours = np.array([3, 40, 7]), rng.normal(size=3), np.zeros(21)
     trees.add_to_leaves(LEAVES, OFFSETS, rows, values, ours)
     theirs = np.zeros(21)
     for tree in range(3):
@@ -33,10 +32,10 @@ def test_add_to_leaves():
 
 
 @pytest.mark.parametrize("missing_left", [True, False])
-def test_split_rows(missing_left):
-    values = RNG.normal(size=20).astype(np.float32)
+def test_split_rows(rng, missing_left):
+    values = rng.normal(size=20).astype(np.float32)
     values[::4] = np.nan
-    rows, out = RNG.permutation(20).astype(np.uint16), np.zeros(20, np.uint16)
+    rows, out = rng.permutation(20).astype(np.uint16), np.zeros(20, np.uint16)
     border = trees.divide_rows(rows, 3, 17, values, np.float32(0.1), missing_left, out)
     part = rows[3:17]
     goes_left = np.where(np.isnan(values[part]), missing_left, values[part] <= np.float32(0.1))
@@ -65,15 +64,15 @@ def test_find_leaves_walks_a_small_tree():
 
 
 @pytest.mark.parametrize("has_unit_rows", [False, True])
-def test_project_rows(has_unit_rows):
+def test_project_rows(rng, has_unit_rows):
     """Rows are filled and cut, column by column, or divided by their length."""
-    X = RNG.normal(size=(20, 5)).astype(np.float32)
-    X[RNG.random(X.shape) < 0.2] = np.nan
+    X = rng.normal(size=(20, 5)).astype(np.float32)
+    X[rng.random(X.shape) < 0.2] = np.nan
     X[3] = 0.0
-    fill, lowest, highest = RNG.normal(size=5), np.full(5, -0.8), np.full(5, 0.9)
+    fill, lowest, highest = rng.normal(size=5), np.full(5, -0.8), np.full(5, 0.9)
     if has_unit_rows:
         fill, lowest, highest = np.zeros(5), np.full(5, -np.inf), np.full(5, np.inf)
-    directions, offset, ours = RNG.normal(size=(5, 3)), RNG.normal(size=3), np.empty((20, 3))
+    directions, offset, ours = rng.normal(size=(5, 3)), rng.normal(size=3), np.empty((20, 3))
     views.project_rows(X, fill, lowest, highest, has_unit_rows, directions, offset, ours)
     rows = np.clip(np.where(np.isnan(X), fill, X), lowest, highest)
     if has_unit_rows:
@@ -82,11 +81,11 @@ def test_project_rows(has_unit_rows):
     np.testing.assert_allclose(ours, rows @ directions + offset, rtol=1e-6, atol=1e-6)
 
 
-def test_project_sparse_rows():
+def test_project_sparse_rows(rng):
     """What the dense kernel gives for rows of unit length, to the last bit."""
-    X = np.where(RNG.random((20, 9)) < 0.7, 0, RNG.normal(size=(20, 9))).astype(np.float32)
+    X = np.where(rng.random((20, 9)) < 0.7, 0, rng.normal(size=(20, 9))).astype(np.float32)
     X[2], X[5, 3] = 0.0, np.nan
-    directions, offset = RNG.normal(size=(9, 3)), np.zeros(3)
+    directions, offset = rng.normal(size=(9, 3)), np.zeros(3)
     rows, ours, theirs = sparse.csr_array(X), np.empty((20, 3)), np.empty((20, 3))
     views.project_sparse_rows(rows.indptr, rows.indices, rows.data, directions, offset, ours)
     ends = np.zeros(9), np.full(9, -np.inf), np.full(9, np.inf)
@@ -94,9 +93,9 @@ def test_project_sparse_rows():
     np.testing.assert_array_equal(ours, theirs)
 
 
-def random_tree(n_nodes):
+def random_tree(n_nodes, rng):
     """Parents that come before their children, of two trees."""
-    parent = np.array([RNG.integers(0, max(node, 1)) for node in range(n_nodes)], np.int32)
+    parent = np.array([rng.integers(0, max(node, 1)) for node in range(n_nodes)], np.int32)
     parent[[0, n_nodes // 2]] = -1
     return parent
 
@@ -109,8 +108,8 @@ def ancestors(parent, node):
     return path
 
 
-def test_sum_up_nodes():
-    parent, own = random_tree(30), RNG.normal(size=30)
+def test_sum_up_nodes(rng):
+    parent, own = random_tree(30, rng), rng.normal(size=30)
     sums = own.copy()
     trees.sum_up_nodes(parent, sums)
     theirs = np.zeros(30)
@@ -120,9 +119,9 @@ def test_sum_up_nodes():
 
 
 @pytest.mark.parametrize("strength", [0.0, 3.0])
-def test_shrink_nodes(strength):
+def test_shrink_nodes(rng, strength):
     """A sum along the path from the root."""
-    parent, sizes, means = random_tree(30), RNG.integers(1, 20, 30) + 0.5, RNG.normal(size=30)
+    parent, sizes, means = random_tree(30, rng), rng.integers(1, 20, 30) + 0.5, rng.normal(size=30)
     ours = np.empty(30)
     trees.shrink_nodes(parent, sizes, means, strength, ours)
     for node in range(30):

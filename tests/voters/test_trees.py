@@ -70,8 +70,8 @@ def test_single_leaves():
     assert trees.apply(X).max() == 0
 
 
-def test_means_and_sizes_of_all_nodes():
-    weights = RNG.uniform(0.5, 2.0, 400)
+def test_means_and_sizes_of_all_nodes(rng):
+    weights = rng.uniform(0.5, 2.0, 400)
     model = RandomForestClassifier(4, random_state=0).fit(X, Y, sample_weight=weights)
     trees = packed(model)
     means, sizes = trees.means_and_sizes(leaf_proportions(model.estimators_).toarray()[:, 1])

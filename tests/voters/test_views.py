@@ -30,18 +30,18 @@ def test_components_of_columns_without_tails_are_those_of_pca():
     assert np.abs(theirs).max() > 3
 
 
-def test_columns_of_0_and_1_are_centered_only():
+def test_columns_of_0_and_1_are_centered_only(rng):
     """Those of rare categories, too, whose standardized values would be large."""
-    rare = (RNG.random((400, 6)) < [0.5, 0.3, 0.2, 0.1, 0.02, 0.01]).astype(np.float32)
+    rare = (rng.random((400, 6)) < [0.5, 0.3, 0.2, 0.1, 0.02, 0.01]).astype(np.float32)
     ours = Components(3, random_state=0).fit_transform(rare)
     assert_same_up_to_sign(ours, PCA(3, svd_solver="full").fit_transform(rare), atol=1e-4)
-    holes = np.where(RNG.random(rare.shape) < 0.1, np.nan, rare)
+    holes = np.where(rng.random(rare.shape) < 0.1, np.nan, rare)
     filled = np.where(np.isnan(holes), np.nanmedian(holes, axis=0), holes)
     ours = Components(3, random_state=0).fit_transform(holes)
     assert_same_up_to_sign(ours, PCA(3, svd_solver="full").fit_transform(filled), atol=1e-4)
 
 
-def test_outliers_are_cut():
+def test_outliers_are_cut(rng):
     usual = Components(2, random_state=0).fit(X)
     far = X[:1].copy()
     far[0, 0] = 1e6
@@ -49,7 +49,7 @@ def test_outliers_are_cut():
     at_the_end[0, 0] = usual.highest_[0]
     np.testing.assert_allclose(usual.transform(far), usual.transform(at_the_end), rtol=1e-5)
     column = np.append(np.zeros(95), [1e3, 1e4, 1e5, 1e6, 1e7])
-    view = Components(1).fit(np.column_stack([column, RNG.normal(size=(100, 2))]))
+    view = Components(1).fit(np.column_stack([column, rng.normal(size=(100, 2))]))
     cut = np.clip(column, *reach(column))
     assert view.highest_[0] <= cut.mean() + FARTHEST * cut.std() + 1e-6
 
@@ -121,9 +121,9 @@ def test_entries_of_sparse_rows_may_come_twice_and_in_any_order():
     np.testing.assert_array_equal(odd.indices, [7, 3, 7])  # the rows stay as they are
 
 
-def test_wide_rows_that_are_mostly_zero_are_scaled_to_unit_length():
+def test_wide_rows_that_are_mostly_zero_are_scaled_to_unit_length(rng):
     """A truncated decomposition of these, without centering."""
-    topic = np.where(RNG.random(600) < 0.05, 3.0, 0.0)  # words that come together in some rows
+    topic = np.where(rng.random(600) < 0.05, 3.0, 0.0)  # words that come together in some rows
     rows = sparse.csr_array(COUNTS + COUNTS[:, [0]].toarray() * topic).astype(np.float32)
     unit = normalize(rows)
     ours = Components(3, random_state=0).fit(rows)
@@ -166,8 +166,8 @@ def test_columns_become_normal_whatever_their_tails():
     np.testing.assert_array_equal(np.argsort(found[:, 0]), np.argsort(long[:, 0]))
 
 
-def test_columns_of_two_values_are_standardized_and_rare_values_cut():
-    binary = np.column_stack([RNG.integers(0, 2, 1_000), np.arange(1_000) == 0]).astype(float)
+def test_columns_of_two_values_are_standardized_and_rare_values_cut(rng):
+    binary = np.column_stack([rng.integers(0, 2, 1_000), np.arange(1_000) == 0]).astype(float)
     found = QuantileColumns().fit(binary).transform(binary)
     theirs = StandardScaler().fit_transform(binary)
     np.testing.assert_allclose(found, np.clip(theirs, -FARTHEST, FARTHEST))
