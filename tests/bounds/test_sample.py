@@ -121,6 +121,19 @@ def test_a_record_is_checked_against_the_rows():
             found.check(others)
 
 
+def test_a_record_of_more_rows_than_there_are_draws_nothing():
+    """Any number may be written there, also one that takes all memory."""
+    columns = record_columns(draw_sample(30, 4), 0)
+    columns["record"] = [text.replace("rows=30", f"rows={10**15}") for text in columns["record"]]
+    with pytest.raises(ValueError, match="drawn from 1,000,000,000,000,000 rows"):
+        read_record(columns, 30)
+
+
+def test_a_long_seed_is_read_back():
+    sample = draw_sample(30, 4, seed=2**60 + 1)
+    assert np.array_equal(read_record(record_columns(sample, 0))[0].rows, sample.rows)
+
+
 def changed(**cells):
     columns = record_columns(draw_sample(30, 4, excluded=[1, 2]), 0)
     for name, (place, value) in cells.items():
@@ -136,6 +149,8 @@ def changed(**cells):
         (changed(position=(0, 9)), "position 1 is missing"),
         (changed(position=(3, 9)), "Position 9 is not in the sample, which has 4 rows"),
         (changed(record=(0, "seed=1")), "must have one record. Got 2"),
+        (changed(excluded=(0, f"1..{10**15}")), "rows 0 to 29. Got '1..1000000000000000'"),
+        (changed(excluded=(0, "2..1")), "rows 0 to 29. Got '2..1'"),
         ({**changed(), "record": ["seed=1"] * 4}, "has no 'drawn'"),
         ({**changed(), "record": [None] * 4}, "must have one record. Got 0"),
     ],

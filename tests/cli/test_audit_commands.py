@@ -280,7 +280,7 @@ def two_records(checked):
 
 BROKEN = {
     sorted_predictions: "differ in 'id' of",
-    shorter_predictions: "is a sample of 1,200 rows, and predictions.csv has 1,000",
+    shorter_predictions: "The sample was drawn from 1,200 rows. Got 1,000",
     other_row: "checked.csv is not as it was drawn: 1 rows are not those that were drawn: row 7",
     changed_value: "is not the file that checked.csv was drawn from",
     contradiction: "has different labels for row ",

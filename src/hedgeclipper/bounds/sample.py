@@ -419,7 +419,9 @@ def record_columns(sample: Sample, n_columns: int) -> dict[str, list]:
     return columns
 
 
-def read_record(columns: Mapping[str, Sequence[Any]]) -> tuple[Sample, np.ndarray, int]:
+def read_record(
+    columns: Mapping[str, Sequence[Any]], n_file: int | None = None
+) -> tuple[Sample, np.ndarray, int]:
     """Return the sample that columns record, and for each line which of its rows it has.
 
     A row that was not drawn, or at another position, is an error.
@@ -429,6 +431,8 @@ def read_record(columns: Mapping[str, Sequence[Any]]) -> tuple[Sample, np.ndarra
     columns : mapping of str to sequence
         The columns of `record_columns`, such as a frame; lines may be in another order, or
         missing.
+    n_file : int or None, default=None
+        Number of rows of the file; a record of another number is an error. Nothing is drawn then.
 
     Returns
     -------
@@ -451,10 +455,14 @@ def read_record(columns: Mapping[str, Sequence[Any]]) -> tuple[Sample, np.ndarra
     seed, n, n_first, n_rows, n_columns = (_whole(facts[name], RECORD) for name in names[:-1])
     places = np.array([_whole(cell, POSITION) for cell in columns[POSITION]], np.int64) - 1
     given = np.array([_whole(cell, ROW) for cell in columns[ROW]], np.int64)
-    excluded = _excluded(columns.get(EXCLUDED), places)
-    drawn = draw_sample(n_rows, n, seed=seed, excluded=excluded)
     digest = "" if facts["digest"] == "none" else facts["digest"]
-    sample = replace(drawn, digest=digest, n_first=n_first)
+    nothing = np.zeros(0, np.int64)
+    sample = Sample(nothing, n_rows, nothing, seed, digest, n_first)
+    if n_file is not None:  # before the draw, since any number may be written
+        sample.check(n_file)
+    excluded = _excluded(columns.get(EXCLUDED), places, n_rows)
+    drawn = draw_sample(n_rows, n, seed=seed, excluded=excluded)
+    sample = replace(sample, rows=drawn.rows, excluded=excluded)
     outside = places[(places < 0) | (places >= n)]
     if outside.size:
         raise ValueError(
@@ -472,7 +480,7 @@ def read_record(columns: Mapping[str, Sequence[Any]]) -> tuple[Sample, np.ndarra
     return sample, places, n_columns
 
 
-def _excluded(cells: Sequence[Any] | None, places: np.ndarray) -> np.ndarray:
+def _excluded(cells: Sequence[Any] | None, places: np.ndarray, n_rows: int) -> np.ndarray:
     if cells is None:
         return np.zeros(0, np.int64)
     texts = {
@@ -487,11 +495,19 @@ def _excluded(cells: Sequence[Any] | None, places: np.ndarray) -> np.ndarray:
     for place in sorted(texts):
         for word in texts[place].replace("None", "").split():
             first, _, last = word.partition("..")
-            found.append(np.arange(_whole(first, EXCLUDED), _whole(last or first, EXCLUDED) + 1))
+            ends = _whole(first, EXCLUDED), _whole(last or first, EXCLUDED)
+            if not 0 <= ends[0] <= ends[1] < n_rows:
+                raise ValueError(
+                    f"The column {EXCLUDED!r} must have rows 0 to {n_rows - 1}. Got {word!r}. "
+                    "Leave it as it was written."
+                )
+            found.append(np.arange(ends[0], ends[1] + 1))
     return np.concatenate(found) if found else np.zeros(0, np.int64)
 
 
 def _whole(cell: Any, column: str) -> int:
+    if str(cell).isdecimal():  # a float has too few digits for a long seed
+        return int(cell)
     try:
         number = float(cell)
         if number != int(number):

@@ -194,15 +194,9 @@ class LabelTable:
         """
         record = {name: self.frame[name].tolist() for name in RECORD_COLUMNS if name in self.frame}
         try:
-            sample, places, n_columns = read_record(record)
+            sample, places, n_columns = read_record(record, len(frame))
         except ValueError as error:
             raise ValueError(f"{self.name} is not as it was drawn: {error!s}") from error
-        if sample.n_rows != len(frame):
-            raise ValueError(
-                f"{self.name} is a sample of {sample.n_rows:,} rows, and {self.place} has "
-                f"{len(frame):,}. Pass all rows of the file that the sample was drawn from, in "
-                "their order."
-            )
         shared = [name for name in self.shared(list(frame)) if name not in RECORD_COLUMNS]
         self.check_same(frame, shared, np.asarray(self.frame[ROW], np.int64))
         if sample.digest and len(shared) == n_columns > 0:
