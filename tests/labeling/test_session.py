@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from hedgeclipper.io.atomic import NotWrittenError
 from hedgeclipper.labeling import LabelingLoop, SessionError
 from hedgeclipper.labeling.marks import NONE
-from hedgeclipper.labeling.session import SessionFile, _chained, read_session
+from hedgeclipper.labeling.session import SessionFile, _chained, digest_arrays, read_session
 from tests.labeling.conftest import make_loop, make_rows, run
 
 X, Y = make_rows()
@@ -216,16 +216,39 @@ def test_predictions_that_were_changed_or_lost_are_refused(path):
     (arrays,) = path.parent.glob("*.npz")
     with np.load(arrays) as file:
         found = dict(file)
+    damaged = bytearray(arrays.read_bytes())
+    damaged[60:90] = b"\xff" * 30  # what is compressed there cannot be unpacked
     found["predicted"] = 1 - found["predicted"]
     np.savez(arrays, **found)
     with pytest.raises(SessionError, match="holds other predictions"):
         resume(path)
-    arrays.write_bytes(b"PK")
-    with pytest.raises(SessionError, match="cannot be read"):
-        resume(path)
+    for content in (b"PK", damaged):
+        arrays.write_bytes(content)
+        with pytest.raises(SessionError, match="cannot be read"):
+            resume(path)
     arrays.unlink()
     with pytest.raises(SessionError, match="missing"):
         resume(path)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("predicted", float), ("uncertainties", complex)])
+def test_forged_predictions_of_another_kind_are_refused(path, name, kind):
+    run(make_loop(X, session=path), Y, until="prove").close()
+    (arrays,) = path.parent.glob("*.npz")
+    with np.load(arrays) as file:
+        found = dict(file)
+    found[name] = found[name].astype(kind)
+    np.savez(arrays, **found)
+    rewritten(path, set_in("attempt", digest=digest_arrays(found)))
+    with pytest.raises(SessionError, match="a prediction for each row"):
+        resume(path)
+
+
+def test_a_session_of_more_rows_than_memory_holds_is_refused(path):
+    make_loop(X, session=path).close()
+    rewritten(path, set_in("session", rows=10**15))
+    with pytest.raises(SessionError, match="cannot be followed"):
+        read_session(path)
 
 
 def test_other_rows_are_refused(path):

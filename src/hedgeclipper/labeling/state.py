@@ -13,6 +13,7 @@ import numpy as np
 
 from hedgeclipper.bounds.sample import FirstQuestion, Sample
 from hedgeclipper.bounds.whole_file import error_limit
+from hedgeclipper.io.arrays import is_array
 from hedgeclipper.io.frames import is_missing
 from hedgeclipper.labeling.attempt import Attempt, attempt_seed, draw_order
 from hedgeclipper.labeling.marks import NONE, REASONS, SKIPPED, Mark, Marks
@@ -138,7 +139,8 @@ class SessionState:
             if not np.array_equal(order, arrays["order"]):
                 raise ValueError(f"The test rows of attempt {number} are not those of the draw.")
             predicted, uncertainties = arrays["predicted"], arrays["uncertainties"]
-            if not predicted.shape == uncertainties.shape == (self.n_rows,):
+            pairs = (predicted, "iu"), (uncertainties, "f")
+            if not all(is_array(array, kinds, self.n_rows) for array, kinds in pairs):
                 raise ValueError(f"Attempt {number} does not have a prediction for each row.")
             is_class = (predicted >= 0) & (predicted < self.classes.size)
             if not is_class.all() or not np.isfinite(uncertainties).all():
