@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md names modules, classes and functions that exist."""
+"""Pages for developers name files, modules, classes and functions that exist."""
 
 import ast
 import re
@@ -12,6 +12,18 @@ SOURCES = ROOT / "src" / "hedgeclipper"
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 MODULES = re.findall(r"[\w/]+\.py\b", TEXT)
 NAMES = re.findall(r"`([a-z]\w*)\.(\w+(?:\.\w+)?)(?:\(\))?`", TEXT)
+
+
+FILES = {
+    name
+    for page in ("ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")
+    for name in re.findall(r"\b(?:docs|tests|tools)/[\w/]+\.\w+", (ROOT / page).read_text("utf-8"))
+}
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_a_named_file_exists(name):
+    assert (ROOT / name).is_file()
 
 
 @cache
