@@ -220,7 +220,7 @@ def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypat
         kept = persist(*tasks)
         distributed.wait(kept)
         killed.append(next(iter(client.run(os.getpid).values())))
-        os.kill(killed[0], signal.SIGKILL)
+        os.kill(killed[0], getattr(signal, "SIGKILL", signal.SIGTERM))
         return kept
 
     monkeypatch.setattr(dask, "persist", persist_and_kill)

@@ -7,7 +7,6 @@ import sys
 import time
 from contextlib import closing
 from http.client import HTTPConnection
-from multiprocessing import get_context
 from uuid import uuid4
 
 import numpy as np
@@ -20,6 +19,7 @@ import hedgeclipper.cli.label_commands
 import hedgeclipper.labeling.server  # noqa: F401
 from hedgeclipper.cli import main
 from hedgeclipper.labeling import loop
+from tests.command_line import forking_context
 
 CLASSES = ["benign", "malignant"]
 
@@ -49,16 +49,12 @@ def run_fast(words, folder, stream, largest_file):
 
 
 class Served:
-    """The command, running in a folder; ``ask`` posts to it as its own page would.
-
-    Its process is forked from one that has all imports, which is faster than an interpreter.
-    """
+    """The command, running in a folder; ``ask`` posts to it as its own page would."""
 
     def __init__(self, folder, *words, target="diagnosis", largest_file=None):
         command = ["label", "rows.csv", "--target", target, "--no-browser"]
         command += [] if "--classes" in words else ["--classes", ",".join(CLASSES)]
-        context = get_context("forkserver")
-        context.set_forkserver_preload(["tests.labeling.served"])
+        context = forking_context("tests.labeling.served")
         printed = folder / f"{uuid4()}.txt"
         arguments = ([*command, *words], str(folder), str(printed), largest_file)
         self.process = context.Process(target=run_fast, args=arguments)

@@ -1,6 +1,7 @@
 """The server as its page uses it: rows, labels, tabs, the end."""
 
 import json
+import os
 import time
 
 import pandas as pd
@@ -8,6 +9,8 @@ import pytest
 
 from hedgeclipper.labeling.frontend import HIDDEN
 from tests.labeling.served import CLASSES, Served, write_rows
+
+needs_limits = pytest.mark.skipif(os.name != "posix", reason="needs limits of files")
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +109,7 @@ def label_all(served, rows):
         served.ask("/label", row=rows[-1], label=0)
 
 
+@needs_limits
 def test_a_full_disk_is_an_error_and_the_label_is_not_confirmed(tmp_path):
     write_rows(tmp_path)
     with Served(tmp_path, largest_file=2500) as served:
@@ -119,9 +123,10 @@ def test_a_full_disk_is_an_error_and_the_label_is_not_confirmed(tmp_path):
         assert served.ask("/state")["n_labeled"] == n_saved
 
 
+@needs_limits
 def test_a_label_is_confirmed_though_the_attempt_after_it_cannot_be_written(tmp_path):
-    truth = write_rows(tmp_path, 20_000)
-    with Served(tmp_path, "--max-error", "0.1", largest_file=100_000) as served:
+    truth = write_rows(tmp_path, 4_000)
+    with Served(tmp_path, "--max-error", "0.1", largest_file=25_000) as served:
         while (row := served.ask("/next")["row"]) is not None:
             found = served.ask("/label", row=row["row"], label=int(truth[row["row"]]))
             while (state := served.ask("/state"))["fitting"]:

@@ -1,14 +1,11 @@
 """The terminal, through a pseudo-terminal as over ssh."""
 
-import fcntl
 import json
 import os
-import pty
 import re
 import select
 import subprocess
 import sys
-import termios
 import time
 
 import pandas as pd
@@ -18,6 +15,7 @@ from rich.console import Console
 from hedgeclipper.labeling.terminal import _plain
 from tests.labeling.served import CLASSES, write_rows
 
+fcntl, pty, termios = map(pytest.importorskip, ("fcntl", "pty", "termios"))  # not on Windows
 FAST = (
     "import sys; from sklearn.linear_model import LogisticRegression as L; "
     "from sklearn.pipeline import make_pipeline as p; from sklearn.preprocessing import "

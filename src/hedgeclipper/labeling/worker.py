@@ -99,7 +99,7 @@ def _without_ctrl_c() -> Iterator[None]:
 def _run_jobs(connection: Any) -> None:
     """Take the rows, then run jobs until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this
-    with suppress(AttributeError, OSError):
+    if sys.platform != "win32":
         os.nice(5)  # rows and labels come first
     try:
         X = connection.recv()
