@@ -184,6 +184,18 @@ def test_two_sided_knowledge_uses_bad_voters_too():
     assert two_sided.weights[0] == pytest.approx(-1.0)
 
 
+def test_with_a_small_alpha_voters_above_it_are_at_the_cap_and_others_may_be_too(rng):
+    """So the prediction need not be a count of those above it."""
+    b, at_cap = np.array([0.81, 0.56, 0.24, 0.26, 0.22, 0.16]), []
+    for _ in range(30):
+        truth = rng.choice([-1.0, 1.0], (60, 1))
+        votes = np.where(rng.random((60, 6)) < (1 + b) / 2, truth, -truth)
+        weights = solve_game(votes, b, unlabeled_weight=0.3, cap=1.0).weights
+        at_cap.append(np.isclose(weights, 1.0))
+    assert np.all(np.array(at_cap)[:, b > 0.3])
+    assert np.any(np.all(at_cap, axis=1))
+
+
 def test_anchor_wins_as_the_ridge_grows():
     rng = np.random.default_rng(5)
     votes, b = rng.choice([-1.0, 1.0], (300, 5)), rng.uniform(0, 0.3, 5)

@@ -94,11 +94,18 @@ def test_read_session_tells_which_labels_were_drawn_to_test(path):
     loop.close()
 
 
-def test_read_session_refuses_what_is_no_session(path):
+@pytest.mark.parametrize("version", [None, 1, 2, 99])
+def test_sessions_of_other_versions_are_refused_and_stay_as_they_are(path, version):
     make_loop(X, session=path).close()
-    rewritten(path, lambda events: [{**events[0], "version": 99}])
-    with pytest.raises(SessionError, match="version 99"):
-        read_session(path)
+    rewritten(path, lambda events: [{**events[0], "version": version}])
+    content = path.read_bytes()
+    for read in (read_session, resume):
+        with pytest.raises(SessionError, match=f"version {version}, .*begin a new session"):
+            read(path)
+    assert path.read_bytes() == content
+
+
+def test_read_session_needs_a_file(path):
     with pytest.raises(FileNotFoundError):
         read_session(path.with_name("none"))
 

@@ -145,7 +145,8 @@ def check_start(path: str | Path, start: Mapping[str, Any]) -> None:
     if start.get("event") != "session" or start.get("version") != VERSION:
         raise SessionError(
             f"{path} is not a session of this version: its first line has version "
-            f"{start.get('version')!r}, and {VERSION} is known here."
+            f"{start.get('version')!r}, and {VERSION} is known here. Go on with the version of "
+            "HedgeClipper that wrote it, or begin a new session."
         )
 
 
