@@ -72,7 +72,7 @@ class Evaluation:
     >>> from hedgeclipper import HedgeClipperClassifier
     >>> from hedgeclipper.datasets import load_adult
     >>> X, y = load_adult(return_X_y=True)
-    >>> model = HedgeClipperClassifier(n_estimators=80, random_state=0)
+    >>> model = HedgeClipperClassifier("trees", n_estimators=80, random_state=0)
     >>> model = model.fit(X[:300], y[:300], X_unlabeled=X[300:1000])
     >>> found = model.evaluate(X[1000:2000], y[1000:2000])
     >>> found.n_samples, found.majority_class, found.majority_accuracy
