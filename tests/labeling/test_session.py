@@ -144,10 +144,11 @@ def test_changed_lines_are_refused(path):
         [*lines[:3], lines[4], lines[3], *lines[5:]],
         [*lines[:3], "\x00\n", *lines[4:]],
         [*lines[:3], "[]\n", *lines[4:]],
+        [line.replace("\n", "\r\n") for line in lines],
         lines[1:],
         [],
     ):
-        path.write_text("".join(changed))
+        path.write_bytes("".join(changed).encode())
         with pytest.raises(SessionError):
             resume(path)
 
@@ -162,7 +163,7 @@ def rewritten(path, change):
         body = json.dumps(event, ensure_ascii=False, separators=(",", ":"))[:-1]
         check = _chained(check, body)
         lines.append(f'{body},"check":"{check}"}}\n')
-    path.write_text("".join(lines))
+    path.write_bytes("".join(lines).encode())
 
 
 def set_in(kind, **values):

@@ -177,3 +177,22 @@ def test_damaged_sessions_are_refused_or_lose_their_last_line(whole):
                 assert content.startswith(changed[: changed.rfind(b"\n") + 1])
                 assert session.rows.size <= len(events)
     path.write_bytes(content)
+
+
+def test_damaged_predictions_of_an_attempt_are_refused(whole):
+    """The digest in the session covers all values: those that are read are those written."""
+    path, content, _ = whole
+    (arrays,) = path.parent.glob("*.npz")
+    path.write_bytes(content)
+    written, rng = arrays.read_bytes(), np.random.default_rng(0)
+    loop = LabelingLoop.resume(path, X, GaussianNB())
+    expected = state(loop)
+    loop.close()
+    with Tally("damaged predictions of sessions") as tally:
+        for number in range(tries(15, 500)):
+            arrays.write_bytes(mutated(written, rng))
+            with tally.attempt(f"predictions {number}"), contextlib.suppress(SessionError):
+                loop = LabelingLoop.resume(path, X, GaussianNB())
+                loop.close()
+                assert state(loop) == expected
+    arrays.write_bytes(written)

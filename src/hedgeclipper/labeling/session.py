@@ -241,7 +241,7 @@ class SessionFile:
 def _parsed(path: Path, content: bytes) -> tuple[list[dict[str, Any]], str, int]:
     """Return the whole lines of a file, the check of the last one, and how many bytes they have."""
     whole, check, events = content[: content.rfind(b"\n") + 1], "", []
-    for number, line in enumerate(whole.splitlines(), 1):
+    for number, line in enumerate(whole.split(b"\n")[:-1], 1):
         try:
             body, mark, found = line.decode().rpartition(_MARK)
             event = json.loads(body + "}")
@@ -276,7 +276,8 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 def read_arrays(path: Path, digest: str) -> dict[str, np.ndarray]:
     """Return the arrays of a file; raise unless they have the digest."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # opened here, since np.load leaves a damaged file open
+        with path.open("rb") as content, np.load(content, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise SessionError(
