@@ -2,6 +2,8 @@
 
 import json
 import os
+import socket
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -115,6 +117,16 @@ def test_other_methods_are_refused(served, method):
     answer = served.request(method, "/", Cookie=served.cookie, Origin=served.origin)
     assert answer.status == 405
     assert answer.getheader("access-control-allow-origin") is None
+
+
+def test_clients_that_never_end_a_request_do_not_keep_the_page_waiting(served):
+    head = f"POST /label HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nOrigin: {served.origin}\r\n"
+    body = f"{head}Cookie: {served.cookie}\r\nContent-Length: 5000\r\n\r\n{{"
+    with ExitStack() as clients:
+        for content in [head, body] * 60:
+            client = socket.create_connection(("127.0.0.1", served.port))
+            clients.enter_context(client).sendall(content.encode())
+        assert served.next_row()["row"] is not None
 
 
 def test_reading_does_not_change_anything(served):
