@@ -650,7 +650,10 @@ def _note_on_categories(texts: list[str]) -> str:
     """Return why strings are not read as numbers, if nearly all of them are; else nothing."""
     strange = [text for text in texts if not is_number(text)]
     others = [text for text in strange if not _COMMA_NUMBER.fullmatch(text.strip())]
-    if not strange or len(others) >= MOST_STRAYS * len(texts):
+    # the same few beside many numbers mark missing ones, however often they are there
+    n_others, n_numbers = len(set(others)), len(set(texts)) - len(set(strange))
+    are_marks = n_others <= LEAST_NUMBERS and n_numbers > MOST_VALUES
+    if not strange or (len(others) >= MOST_STRAYS * len(texts) and not are_marks):
         return ""
     wrong = others or strange
     return (
