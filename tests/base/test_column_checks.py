@@ -68,3 +68,6 @@ def test_a_leak_is_refused_with_its_name_or_kept(rng):
     rows.loc[100:, "outcome"] = None
     with pytest.raises(ValueError, match="'outcome' seems"):
         model.set_params(keep=None).fit(rows, y)
+    rows["copy"] = np.where(y == "yes", 1.0, 0.0)
+    with pytest.raises(ValueError, match=r"'outcome' seems to be .* So do 'copy'"):
+        model.fit(rows, y)

@@ -174,10 +174,11 @@ def refuse_leaks(found: Mapping[Any, str], n_labeled: int, keep: Sequence[Any], 
     """Raise if columns or voters that are not to be kept seem to be made of the labels."""
     wrong = {name: why for name, why in found.items() if name not in keep}
     if wrong:
-        name, why = next(iter(wrong.items()))
+        (name, why), *more = wrong.items()
+        also = f" So do {listed([other for other, _ in more])}." if more else ""
         raise ValueError(
             f"{what} {name!r} seems to be made of the labels: on the {n_labeled:,} labeled rows "
-            f"{why}. Leave it out; or keep it, if it is known before the label: "
+            f"{why}.{also} Leave it out; or keep it, if it is known before the label: "
             f"keep={[*keep, *wrong]!r}, or --keep at the command line."
         )
 
