@@ -20,6 +20,7 @@ from hedgeclipper.base.columns import (
     notes_on_numbers,
     refuse_leaks,
     warn_of_columns,
+    warn_of_spellings,
 )
 from hedgeclipper.base.evaluation import evaluate_predictions
 from hedgeclipper.base.predictions import TableClassifier, TablePredictor, warn_of_never_predicted
@@ -491,6 +492,7 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
     def _look_at_columns(self, X: Any, codes: np.ndarray, some: Any | None) -> None:
         """Refuse columns that are made of the labels, and warn of others that may be wrong."""
         self._column_notes: dict[int, str] = {}
+        warn_of_spellings(self.classes_)
         if not isinstance(X, np.ndarray):
             return
         if self._reader.encoder is None:

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper import ColumnWarning, HedgeClipperClassifier, VoteAggregator
 from hedgeclipper.base.columns import find_leaks
 
 Y = np.repeat([0, 1, 2], [20, 30, 10])
@@ -71,3 +71,16 @@ def test_a_leak_is_refused_with_its_name_or_kept(rng):
     rows["copy"] = np.where(y == "yes", 1.0, 0.0)
     with pytest.raises(ValueError, match=r"'outcome' seems to be .* So do 'copy'"):
         model.fit(rows, y)
+
+
+def test_classes_that_differ_in_spelling_alone_are_warned_of():
+    rows, y = RNG.normal(size=(90, 2)), np.array(["yes", "No ", "no"] * 30, dtype=object)
+    y[60:] = None
+    model = HedgeClipperClassifier("trees", n_estimators=12, random_state=0)
+    with pytest.warns(ColumnWarning, match="'No ' and 'no' are two classes"):
+        model.fit(rows, y)
+    assert model.classes_.tolist() == ["No ", "no", "yes"]
+    votes = pd.DataFrame({"a": ["pos", "neg"] * 30, "b": ["pos", "pos", "neg"] * 20})
+    gold = ["POS", "neg"] * 10 + [None] * 40
+    with pytest.warns(ColumnWarning, match="'POS' and 'pos' are two classes"):
+        VoteAggregator().fit(votes, gold)

@@ -37,7 +37,7 @@ from hedgeclipper.io import (
     missing_labels,
 )
 from hedgeclipper.io.arrays import cut, draw_rows, is_array
-from hedgeclipper.io.frames import is_float, unique_values
+from hedgeclipper.io.frames import is_float, plain_spelling, unique_values
 from hedgeclipper.io.messages import warn_user
 
 _NINES = [sign * (10.0**n - 1) for n in range(2, 8) for sign in (-1, 1)]
@@ -146,6 +146,19 @@ def find_leaks(
         if is_pure or _are_apart(low[:, own], high[:, own]):
             found.setdefault(k, ABSENT)
     return found
+
+
+def warn_of_spellings(classes: np.ndarray) -> None:
+    """Warn of classes that differ in case or in blanks alone: they may be one."""
+    known: dict[str, str] = {}
+    for label in classes.tolist():
+        other = known.setdefault(plain_spelling(label), label) if isinstance(label, str) else label
+        if other != label:
+            warn_user(
+                f"{other!r} and {label!r} are two classes, and differ in case or blanks alone. "
+                "Write them alike if they are one.",
+                ColumnWarning,
+            )
 
 
 def log_accident(counts: np.ndarray) -> float:

@@ -26,9 +26,10 @@ from hedgeclipper.bounds.sample import RECORD, ROW, format_record, parse_record
 from hedgeclipper.cli.app import Finish
 from hedgeclipper.cli.checked_labels import LabelTable, clean_texts, listed_rows, one_label_each
 from hedgeclipper.cli.output import Output, check_outputs, check_suffix
-from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, plain_spelling, texts_of, write_frame
+from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, texts_of, write_frame
 from hedgeclipper.io import listed
 from hedgeclipper.io.arrays import digest_in_order
+from hedgeclipper.io.frames import plain_spelling
 from hedgeclipper.io.label_studio import write_tasks
 
 LABEL, REVIEW, ORDER, SOURCE = "label", "review", "review_order", "source"

@@ -22,7 +22,13 @@ from hedgeclipper.cli.output import Output
 from hedgeclipper.io import as_source, as_text, listed
 from hedgeclipper.io.atomic import atomic_path, naming_output
 from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
-from hedgeclipper.io.frames import check_columns, did_you_mean, index_names, pyarrow
+from hedgeclipper.io.frames import (
+    check_columns,
+    did_you_mean,
+    index_names,
+    plain_spelling,
+    pyarrow,
+)
 from hedgeclipper.io.sources import CODES, CsvFile, ExcelFile, TableFile, open_files
 
 TABLE_SUFFIXES = ".parquet", ".csv"
@@ -208,11 +214,6 @@ def merge_spellings(column: pd.Series, output: Output) -> tuple[np.ndarray, np.n
             spellings = ", ".join(f"{values[k]!r} ({counts[k]:,})" for k in group)
             output.note(f"Read as one class {labels[group[0]]!r} of {column.name!r}: {spellings}.")
     return codes, labels
-
-
-def plain_spelling(label: str) -> str:
-    """Return a label without what spellings differ in; A and a may be two classes, and stay."""
-    return " ".join(label.casefold().split()) if len(label) > 1 else label
 
 
 def parse_classes(labels: np.ndarray) -> np.ndarray:

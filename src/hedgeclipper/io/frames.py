@@ -164,6 +164,11 @@ def did_you_mean(name: str, names: Sequence[Any]) -> str:
     return f"Did you mean {by_lower[close[0]]!r}? " if close else ""
 
 
+def plain_spelling(label: str) -> str:
+    """Return a label without what spellings differ in; A and a may be two classes, and stay."""
+    return " ".join(label.casefold().split()) if len(label) > 1 else label
+
+
 def listed(names: Sequence[Any], most: int = 10) -> str:
     """Return the first few names for an error."""
     shown = ", ".join(repr(name) for name in names[:most])

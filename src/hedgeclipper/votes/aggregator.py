@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from hedgeclipper.base.columns import refuse_leaks
+from hedgeclipper.base.columns import refuse_leaks, warn_of_spellings
 from hedgeclipper.base.evaluation import LabeledScoreMixin
 from hedgeclipper.base.results import ResultsMixin
 from hedgeclipper.base.row_reader import check_sampled_rows
@@ -216,6 +216,7 @@ class VoteAggregator(ResultsMixin, LabeledScoreMixin, BaseEstimator):
         L, y = split_target(L, y)
         votes, others = self._read(L), None if L_unlabeled is None else self._read(L_unlabeled)
         gold = LabeledVotes.of(votes, y, others, self.abstain_label)
+        warn_of_spellings(gold.votes.classes)
         refuse_leaks(find_gold_voters(gold), gold.codes.size, self.keep or (), "Voter")
         if sample is not None:
             known = votes.n_rows if isinstance(L, (Votes, str, Path)) else L
