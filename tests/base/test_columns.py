@@ -9,6 +9,7 @@ from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base.columns import (
     MOST_VALUES,
     ColumnEncoder,
+    ColumnWarning,
     TextView,
     needs_encoding,
     plan_column,
@@ -143,6 +144,14 @@ def test_new_categories_are_none_of_those_known():
     known, new = ColumnEncoder().fit(FRAME[["town"]]), pd.DataFrame({"town": ["Rome", "Ulm"]})
     np.testing.assert_array_equal(known.transform(new), [[0, 0, 0], [0, 0, 1]])
     assert known.unknown_values(new) == {"town": {"Rome": 1}}
+
+
+def test_categories_of_which_none_is_known_are_warned_of():
+    known, new = ColumnEncoder().fit(FRAME[["town"]]), pd.DataFrame({"town": ["ULM", None] * 10})
+    with pytest.warns(ColumnWarning, match="'town' has no value of the fit, .* 'ULM'"):
+        known.transform(new)
+    known.transform(new[:5])  # as new ones may be by accident
+    known.transform(pd.DataFrame({"town": ["ULM", "Ulm"] * 10}))
 
 
 def test_of_many_values_the_rare_ones_share_a_column():
