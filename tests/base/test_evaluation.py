@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import confusion_matrix, log_loss, recall_score, roc_auc_score
 
-from hedgeclipper import HedgeClipperClassifier, SeenRowsWarning
+from hedgeclipper import ColumnWarning, HedgeClipperClassifier, SeenRowsWarning
 from hedgeclipper.base.evaluation import evaluate_predictions
 
 
@@ -161,3 +161,15 @@ def test_new_rows_that_are_equal_to_rows_of_the_fit_by_chance_are_scored_as_new(
     model = small().fit(X[labeled], y[labeled], X_unlabeled=X[~labeled])
     found = model.evaluate(X[~labeled], y[~labeled])
     assert found.accuracy == np.mean(model.predict(X[~labeled]) == y[~labeled])
+
+
+def test_labels_in_another_spelling_are_no_errors_in_silence():
+    frame = table()
+    model, new = small().fit(frame, "income"), frame.assign(a=frame["a"] + 0.01)
+    with pytest.raises(ValueError, match=r"labels 'HIGH', 'LOW'.* classes are 'high', 'low'"):
+        model.evaluate(new[["a", "b"]], new["income"].str.upper())
+    labels = new["income"].replace("high", "High")
+    with pytest.warns(ColumnWarning, match="does not know the labels 'High'"):
+        found = model.evaluate(new[["a", "b"]], labels)
+    assert found.n_samples == 40
+    assert found.recall[2] == 0

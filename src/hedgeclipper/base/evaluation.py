@@ -16,10 +16,11 @@ from sklearn.metrics import accuracy_score, confusion_matrix
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from hedgeclipper.base.columns import ColumnWarning
 from hedgeclipper.base.row_reader import NOTHING_TO_SCORE, is_unlabeled, label_values
 from hedgeclipper.bounds.intervals import check_level, proportion_bounds
-from hedgeclipper.io import as_classes, split_target
-from hedgeclipper.io.messages import as_json
+from hedgeclipper.io import as_classes, listed, split_target
+from hedgeclipper.io.messages import as_json, warn_user
 
 N_BINS = 10
 
@@ -289,7 +290,18 @@ class LabeledScoreMixin(ClassifierMixin):
             What was found; ``print`` shows the most important figures.
         """
         X, y = split_target(X, y)
-        return self._evaluate(X, *self._labels_to_score(y), confidence_level)
+        known, true = self._labels_to_score(y)
+        classes = self.classes_.tolist()
+        strange = [label for label in dict.fromkeys(true.tolist()) if label not in classes]
+        if strange:
+            text = (
+                f"The model does not know the labels {listed(strange)}: its classes are "
+                f"{listed(classes)}. Write labels as in the fit."
+            )
+            if len(strange) == len({*true.tolist()}):
+                raise ValueError(text)
+            warn_user(f"{text} Rows with others count as errors.", ColumnWarning)
+        return self._evaluate(X, known, true, confidence_level)
 
     def _evaluate(
         self, X: Any, known: np.ndarray, true: np.ndarray, confidence_level: float
