@@ -232,6 +232,8 @@ def test_predictions_are_written_to_a_file(folder, in_memory, tmp_path):
 
     with pytest.raises(RuntimeError, match="no more"):
         model.predict_to(path, rows)
+    with pytest.raises(ValueError, match="writes Parquet"):
+        model.predict_to(tmp_path / "out.csv", UNLABELED)
     assert len(pd.read_parquet(path)) == len(UNLABELED)  # the old file stays
     assert model.predict_to(path, iter([UNLABELED[:0]])) == 0
     assert pd.read_parquet(path).shape == (0, 3)

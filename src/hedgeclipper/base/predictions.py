@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -244,6 +245,11 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
             Number of rows written.
         """
         check_is_fitted(self)
+        if Path(path).suffix.lower() in (".csv", ".tsv", ".xlsx", ".json"):
+            raise ValueError(
+                f"predict_to writes Parquet. Got {path}. Name it .parquet, or write what "
+                "predict_proba returns."
+            )
         predictor, n_rows = self._predictor, 0
         names = ["prediction", *(f"probability_{label}" for label in self.classes_)]
 
