@@ -73,6 +73,7 @@ def test_amounts_are_encoded_as_numbers_also_beside_numbers():
         (["$7", "8", "-"] * 20, ""),  # not even most are numbers
         (["01067", "10115"], ""),
         (["31.01.2020", "soon"], ""),
+        (["31.01.2020", "1.2.2020"] * 10 + ["soon"], "'soon' and the like in 1 row make its dates"),
     ],
 )
 def test_strings_that_are_nearly_numbers_are_noted(texts, note):

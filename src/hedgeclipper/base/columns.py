@@ -27,7 +27,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.base.dates import date_numbers, dates_of, formats_of, varying_parts
+from hedgeclipper.base.dates import date_formats, date_numbers, dates_of, formats_of, varying_parts
 from hedgeclipper.io import (
     are_numbers,
     as_text,
@@ -604,7 +604,7 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
         return ColumnPlan(
             name, "dates", f"{', '.join(parts)}{read}{marked}", date_format, note, parts
         )
-    note = _note_on_categories(texts)
+    note = _note_on_categories(texts) or _note_on_dates(texts)
     is_long = n_values > MOST_VALUES
     if n_values == len(present) and (is_long or (n_missing == 0 and n_values >= 20)):
         what = f"text of its own in each row ({n_values:,} values)"
@@ -686,3 +686,17 @@ def _note_on_categories(texts: list[str]) -> str:
         f"{wrong[0]!r} and the like in {len(wrong):,} row{'s' * (len(wrong) > 1)} make its numbers "
         "strings; write numbers as 1234.5, and leave the place of a missing one empty"
     )
+
+
+def _note_on_dates(texts: list[str]) -> str:
+    """Return why strings are not read as dates, if nearly all of them are; else nothing."""
+    values = np.array(texts, dtype=object)
+    for date_format in {one for text in texts[:3] for one in date_formats(text)}:
+        others = values[np.isnat(dates_of(values, date_format))]
+        if 0 < others.size <= MOST_STRAYS * values.size:
+            rows = f"{others.size:,} row{'s' * (others.size > 1)}"
+            return (
+                f"{others[0]!r} and the like in {rows} make its dates strings; write all dates "
+                "alike, and leave the place of a missing one empty"
+            )
+    return ""
