@@ -8,13 +8,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from hedgeclipper import load
-from hedgeclipper.cli.output import ExitCode, Output
+from hedgeclipper.bounds.certificate import Certificate
+from hedgeclipper.cli.output import ExitCode, Output, error_facts
 from tests.command_line import FEW_TREES, cancer, start_command
 
 COMMAND = [sys.executable, "-c", FEW_TREES]
@@ -25,6 +27,15 @@ def test_a_log_has_plain_lines(command):
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops")
     assert "\x1b" not in command.out + command.err
     assert re.search(r"^ *mean_area +numbers +as they are *$", command.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("baseline", "n_notes"), [(0.220, 1), (0.231, 0)])
+def test_a_model_that_is_no_better_than_always_guessing_gets_a_note(baseline, n_notes, capsys):
+    found = Certificate(0.226, 0.26, 0.2, "estimate", 0.95, 800, baseline=baseline)
+    output = Output()
+    error_facts(SimpleNamespace(certificate_=found, confidence_level=None), output)
+    assert len(output.notes) == n_notes
+    assert ("no better than always" in capsys.readouterr().err) == bool(n_notes)
 
 
 def test_a_command_that_is_stopped_leaves_nothing(tmp_path):
