@@ -8,7 +8,7 @@ from benchmarks.pages import ROOT, with_section
 
 MODULES = (
     *("bounds_table", "csv_files", "estimates", "experiments", "labeling", "mixed_files"),
-    *("out_of_core", "rivals.page", "speed", "table_page", "votes.page"),
+    *("mixed_rows", "out_of_core", "rivals.page", "speed", "table_page", "votes.page"),
 )
 
 
