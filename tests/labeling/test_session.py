@@ -270,12 +270,14 @@ def test_a_session_is_open_once(path):
     loop = make_loop(X, session=path)
     with pytest.raises(SessionError, match="in use"):
         resume(path)
-    with pytest.raises(FileExistsError, match="resume"):
+    with pytest.raises(SessionError, match="in use"):
         make_loop(X, session=path)
     code = "import sys; from hedgeclipper.labeling.session import *; SessionFile.open(sys.argv[1])"
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
     assert "is in use by another process" in done.stderr
     loop.close()
+    with pytest.raises(FileExistsError, match="resume"):
+        make_loop(X, session=path)
     resume(path).close()
 
 
@@ -305,6 +307,32 @@ def test_a_full_disk_loses_nothing_and_takes_nothing(path, monkeypatch):
     loop.tell([1, 2], ["yes", "no"])
     loop.close()
     assert resume(path).status().n_labeled == 32
+
+
+def test_a_file_without_a_byte_begins_anew(path):
+    """It is what a disk that is full at the first line leaves."""
+    path.touch()
+    make_loop(X, session=path).close()
+    assert resume(path).status().n_labeled == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be moved there")
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda path: path.unlink(),
+        lambda path: path.rename(path.with_name("moved")),
+        lambda path: path.write_bytes(path.read_bytes()[:-20]),
+        lambda path: os.replace(shutil.copy(path, path.with_name("other")), path),
+    ],
+)
+def test_no_label_is_taken_once_others_have_moved_or_changed_the_file(path, change):
+    loop = run(make_loop(X, session=path), Y, until="choose")
+    before = state(loop)
+    change(path)
+    with pytest.raises(NotWrittenError, match="by another program"):
+        loop.tell(loop.ask(1), ["yes"])
+    assert state(loop) == before
 
 
 def test_a_label_is_on_disk_when_tell_returns(path):

@@ -142,7 +142,7 @@ def _labels(
 def open_loop(table: RowsToLabel, options: LabelRows, output: Output) -> LabelingLoop:
     """Return the loop of a session, which goes on if its file is there."""
     model = _model(options) if options.keep else None
-    if table.session.exists():
+    if table.session.exists() and table.session.stat().st_size:
         loop = LabelingLoop.resume(table.session, table.X, model)
         _check_same_session(loop, table, options, output)
         output.note(f"Going on with {table.session}: {loop.status().n_labeled:,} labels so far.")

@@ -12,6 +12,7 @@ file of arrays of its own, whose digest is in the session.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -154,21 +155,24 @@ class SessionFile:
     """The lines of a session, open and locked until `close`; made by `create` or `open`."""
 
     def __init__(self, path: Path, handle: int) -> None:
-        self.path, self._handle, self._check = path, handle, ""
+        self.path, self._handle, self._check, self._size = path, handle, "", 0
 
     @classmethod
     def create(cls, path: str | Path) -> SessionFile:
-        """Return a new file without a line, readable by its owner alone."""
+        """Return a new file without a line, readable by its owner alone.
+
+        An empty one is taken: it is what a disk that is full at the first line leaves.
+        """
         path = check_output(path)
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
-        try:
-            handle = os.open(path, flags, 0o600)
-        except FileExistsError:
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        file = cls(path, os.open(path, flags, 0o600))._locked()
+        if os.fstat(file._handle).st_size:
+            file.close()
             raise FileExistsError(
                 f"{path} exists already. Go on with LabelingLoop.resume(path, X), or name another "
                 "file."
-            ) from None
-        return cls(path, handle)._locked()
+            )
+        return file
 
     @classmethod
     def open(cls, path: str | Path) -> tuple[SessionFile, list[dict[str, Any]], str]:
@@ -201,6 +205,7 @@ class SessionFile:
             file.seek(0)
             content = file.read()
         events, self._check, n_bytes = _parsed(self.path, content)
+        self._size = n_bytes
         if n_bytes == len(content):
             return events, ""
         os.ftruncate(self._handle, n_bytes)
@@ -216,16 +221,27 @@ class SessionFile:
             body = json.dumps(event, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
             check = _chained(check, body[:-1])
             lines.append(f'{body[:-1]}{_MARK}{check}"}}\n')
-        content, before = "".join(lines).encode(), os.fstat(self._handle).st_size
+        content = left = "".join(lines).encode()
+        self._check_unchanged()
         try:
             with naming_output(self.path):
-                while content:
-                    content = content[os.write(self._handle, content) :]
+                while left:
+                    left = left[os.write(self._handle, left) :]
                 os.fsync(self._handle)
         except NotWrittenError:
-            os.ftruncate(self._handle, before)
+            os.ftruncate(self._handle, self._size)
             raise
-        self._check = check
+        self._check, self._size = check, self._size + len(content)
+
+    def _check_unchanged(self) -> None:
+        """Raise if others have moved, removed or changed the file: labels would be lost there."""
+        own = os.fstat(self._handle)
+        is_there = self.path.exists() and os.path.samestat(own, self.path.stat())
+        if not is_there or own.st_size != self._size:
+            raise NotWrittenError(
+                errno.EBUSY,
+                f"{self.path} was moved, removed or changed by another program. Put it back",
+            )
 
     def close(self) -> None:
         """Release the file."""
