@@ -139,6 +139,9 @@ def test_a_label_is_confirmed_though_the_attempt_after_it_cannot_be_written(tmp_
 
 def test_from_the_first_row_to_the_finished_file_with_a_kill(tmp_path):
     truth = write_rows(tmp_path)
+    rows = pd.read_csv(tmp_path / "rows.csv", dtype=str)
+    rows = rows.assign(price="1.50", number="12345678901234567890", is_new="True")
+    rows.to_csv(tmp_path / "rows.csv", index=False)
     for n_labels in (60, None):
         with Served(tmp_path, "--max-error", "0.1") as served:
             served.label(truth, n_labels)
@@ -147,7 +150,12 @@ def test_from_the_first_row_to_the_finished_file_with_a_kill(tmp_path):
             while served.ask("/next")["writing"]:
                 time.sleep(0.1)
     assert (tmp_path / "rows.labeled.html").is_file()
-    finished = pd.read_csv(tmp_path / "rows.labeled.csv")
+    finished = pd.read_csv(tmp_path / "rows.labeled.csv", dtype=str)
+    pd.testing.assert_frame_equal(finished[rows.columns], rows)  # cells stay as they were
+    report = (tmp_path / "rows.labeled.html").read_text()
+    claim = words.splitlines()[0].replace("&", "&amp;")
+    assert claim in report
+    assert "no guarantee" not in report
     assert "guaranteed with 95% confidence" in words
     assert len(finished) == len(truth)
     wrong = finished["diagnosis"] != pd.Series(truth).map(dict(enumerate(CLASSES)))

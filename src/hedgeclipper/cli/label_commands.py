@@ -74,7 +74,7 @@ def label_rows(options: LabelRows, output: Output) -> None:
 class RowsToLabel:
     """Rows to label, how they are shown, what the model learns from, and the labels known."""
 
-    frame: pd.DataFrame
+    frame: pd.DataFrame  # as it is written
     X: pd.DataFrame
     y: np.ndarray
     classes: list[str]
@@ -110,6 +110,8 @@ class RowsToLabel:
         shown = [name for name in frame if name not in {options.target, *(options.drop or ())}]
         X = check_finite(frame[names])
         view = RowView(frame[shown], options.text, options.image, first.parent)
+        if to.suffix.lower() == ".csv":  # cells stay as they were, whatever they were read as
+            frame = files.frame(strings=files.names)
         return cls(frame, X, y, classes, options.target, view, to, session)
 
 
@@ -248,8 +250,8 @@ class FinishedFile:
             sample = replace(sample, excluded=excluded)
         path = table.output.with_suffix(".html")
         options = {
-            "max_error": self.frontend.loop.max_error,
-            "about": {"Finished file": claim, "Session": str(table.session)},
+            "claim": claim,
+            "about": {"Session": str(table.session)},
             "title": f"{table.target} of {self.options.data}",
         }
         try:

@@ -73,6 +73,7 @@ def write_report(
     max_error: float | None = None,
     about: Mapping[str, str] | None = None,
     title: str | None = None,
+    claim: str | None = None,
     force: bool = False,
 ) -> Path:
     """Write a report of a fitted model: one HTML file that needs no network.
@@ -104,6 +105,9 @@ def write_report(
         More to tell of the data, such as the name of a file, under "Data and settings".
     title : str, optional
         Title of the page.
+    claim : str, optional
+        What is known of a file that is finished already. The page begins with it, and has no
+        verdict, plan or rows to label next.
     force : bool
         Whether to replace a file that exists.
 
@@ -140,6 +144,7 @@ def write_report(
     }
     page = template("page.html").render(
         title=f"Report of a {name}" if title is None else title,
+        claim=claim,
         unlabeled=rows,
         model=fitted,
         is_votes=votes is not None,
@@ -148,7 +153,7 @@ def write_report(
         never_predicted=getattr(fitted, "never_predicted_", {}),
         n_tested=tested[0].size,
         plan=_plan(fitted, max_error),
-        sections={"next": _next(fitted, rows, tested[0])},
+        sections={} if claim else {"next": _next(fitted, rows, tested[0])},
         details={
             "classes": _classes(fitted, rows, *tested),
             **_columns_that_matter(table),
