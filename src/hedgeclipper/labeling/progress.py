@@ -145,11 +145,13 @@ class LabelingResult:
     def describe(self) -> str:
         """Return how many rows need no review, and what is known of the file, in sentences."""
         n_rows, n_review = self.labels.size, self.review_order.size
-        text = (
-            f"{n_rows - n_review:,} of {n_rows:,} rows need no review: "
-            f"{int(self.by_hand.sum()):,} have a label by people, {self.n_automatic:,} keep their "
-            f"predicted one. {self.claim.describe(n_review)}"
-        )
+        text = self.claim.describe(n_review)
+        if n_review:
+            text = (
+                f"{n_rows - n_review:,} of {n_rows:,} rows need no review: "
+                f"{int(self.by_hand.sum()):,} have a label by people, {self.n_automatic:,} keep "
+                f"their predicted one. {text}"
+            )
         if not self.n_automatic:
             return text
         upper = self.claim.errors_left / self.n_automatic
