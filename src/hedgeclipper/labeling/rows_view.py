@@ -25,7 +25,7 @@ IMAGE_TYPES = {
 }
 # quantiles that are the ends of a bar, and of what is usual in it
 ENDS, USUAL = (0.01, 0.99), (0.25, 0.75)
-RESERVED_KEYS = "nosu?"
+RESERVED_KEYS, DIGITS = "nosu?", tuple("0123456789")
 
 
 class ImageError(Exception):
@@ -129,14 +129,22 @@ def as_shown(value: Any) -> str | None:
 def class_keys(classes: Sequence[Any]) -> list[list[str]]:
     """Return the keys of each class: its number up to 9, and its first letter if that is its own.
 
+    Where a class is a digit, that is its key, and no other class has a number.
+
     Examples
     --------
     >>> class_keys(["benign", "malignant", "mixed", "normal"])
     [['1', 'b'], ['2'], ['3'], ['4']]
+    >>> class_keys([0, 1, "unknown"])
+    [['0'], ['1'], []]
     """
-    letters = [str(name).strip()[:1].lower() for name in classes]
+    names = [str(name).strip().lower() for name in classes]
+    letters = [name[:1] for name in names]
     own = [c * (c.isalpha() and c not in RESERVED_KEYS and letters.count(c) == 1) for c in letters]
-    return [[str(k)] * (k < 10) + [c] * bool(c) for k, c in enumerate(own, 1)]
+    numbers = [name if name in DIGITS else "" for name in names]
+    if not any(numbers):
+        numbers = [str(k) * (k < 10) for k in range(1, len(names) + 1)]
+    return [[key for key in keys if key] for keys in zip(numbers, own, strict=True)]
 
 
 def _range_of(column: pd.Series) -> np.ndarray:
