@@ -94,6 +94,7 @@ def test_a_file_without_a_row_left_is_over_though_the_last_fit_fails(frontend_of
     frontend = frontend_of(SlowlyFailing())
     label(frontend, 200)
     assert frontend.next_row("a") is None
+    assert frontend.is_over()  # without a wait for the fit
     wait_until(lambda: not frontend.is_fitting)
     assert "no luck" in frontend.problem
     assert frontend.is_over()
@@ -183,8 +184,9 @@ def test_values_are_shown_as_people_write_them(value, shown):
 
 
 def test_keys_of_classes_are_different_and_free():
-    names = ["sure", "Yes", "no", "yellow", "red", "6", *"abcdefgh"]
+    names = ["sure", "Yes", "no", "yellow", "red", "66", *"abcdefgh"]
     keys = [key for own in class_keys(names) for key in own]
     assert len(set(keys)) == len(keys)
     assert not set(keys) & set("snou?")
     assert class_keys(names)[4] == ["5", "r"]
+    assert class_keys(["1", "0", "-1"]) == [["1"], ["0"], []]  # a digit is never another class

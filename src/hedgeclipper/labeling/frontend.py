@@ -92,7 +92,8 @@ class Frontend:
         """Return whether no row is open, and no fit will ask for another one."""
         with self._lock:
             is_open = any(holder.row is not None for holder in self._holders.values())
-            return self._is_exhausted and not is_open and not self.is_fitting
+            is_learning = self.is_fitting and self.loop.phase != "finished"
+            return self._is_exhausted and not is_open and not is_learning
 
     def next_row(self, tab: str) -> int | None:
         """Return the row that a tab has open, or another one; None if there is none now."""
