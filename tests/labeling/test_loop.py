@@ -291,6 +291,20 @@ def test_test_rows_are_drawn_after_the_last_chosen_label(rows):
     assert np.array_equal(attempt.pool, np.flatnonzero(loop._codes == NONE))
 
 
+def test_a_row_that_was_shown_before_the_draw_is_a_test_row_from_then_on(rows):
+    X, y = rows
+    loop = run(make_loop(X), y, until="choose")
+    shown = loop.ask(200)
+    while loop.phase == "choose":
+        more = loop.ask(20)
+        loop.tell(more, y[more])
+    attempt = loop._state.attempts[-1]
+    is_test = np.isin(shown, attempt.order[: attempt.n_test])
+    assert 0 < is_test.sum() < shown.size
+    expected = np.where(is_test, "test", "chosen")
+    assert [loop.reason(row) for row in shown] == expected.tolist()
+
+
 def test_nothing_is_proved_before_all_test_rows_have_a_label(rows):
     """Whatever else is labeled: to stop at a good moment, or to choose easy rows, gains nothing."""
     X, y = rows

@@ -544,10 +544,14 @@ class LabelingLoop:
         """Return why a row is labeled now."""
         if self._codes[row] == DISPUTED:
             return "settle"
+        running = self._state.running
+        # also if the row was shown before the draw
+        if running is not None and row in running.untested(self._codes):
+            return "test"
         if row in self._open:
             return self._open[row]
-        if (running := self._state.running) is not None:
-            return "test" if np.any(running.pool == row) else "review"
+        if running is not None:
+            return "review"
         # a row that nobody asked for was chosen by who labels it
         return "chosen" if self.phase in ("start", "choose") else "review"
 
