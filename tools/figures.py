@@ -29,9 +29,8 @@ SECTIONS = {
     "judges": "votes.csv", "votes-accuracy": "votes.csv",
     "votes-run": "votes.csv", "votes-crowds": "votes_crowds.csv", "votes-rates": "votes_rates.csv",
     "votes-speed": "votes_speed.csv", "stress": "stress.jsonl", "labeling cost": "labeling.csv",
-    "labeling validity": "labeling_validity.csv", "mixed columns": "experiments.csv",
- "sparse rows": "experiments.csv", "out-of-core": "out_of_core.csv", "memory": "out_of_core.csv",
-    "speed": "speed.csv",
+    "labeling validity": "labeling_validity.csv", "out-of-core": "out_of_core.csv",
+    "memory": "out_of_core.csv", "speed": "speed.csv",
 }  # fmt: skip
 NOT_RUN = "Not measured yet"
 LIMITS = {"1%", "2%", "3%", "5%", "10%", "20%", "30%", "95%"}  # errors and levels to choose

@@ -7,8 +7,8 @@ import pytest
 from benchmarks.pages import ROOT, with_section
 
 MODULES = (
-    *("bounds_table", "csv_files", "estimates", "experiments", "labeling", "mixed_files"),
-    *("mixed_rows", "out_of_core", "rivals.page", "speed", "table_page", "votes.page"),
+    *("bounds_table", "csv_files", "estimates", "labeling", "mixed_files", "mixed_rows"),
+    *("out_of_core", "rivals.page", "speed", "table_page", "votes.page"),
 )
 
 
