@@ -126,7 +126,7 @@ def draw_promise(results: Sequence[Any]) -> Figure:
 
     A dot is a data set; lines are means. Dots of the two procedures are beside each other.
     """
-    figure = Figure(figsize=(9.0, 4.2), layout="constrained")
+    figure = Figure(figsize=(7.6, 3.9), layout="constrained")
     axes = figure.subplots(1, 2, sharex=True)
     labels = numbers_of_labels(results)
     titles = {
@@ -145,10 +145,10 @@ def draw_promise(results: Sequence[Any]) -> Figure:
     broken, rows = axes
     broken.axhline(100 * ALLOWED, color="0.2", linestyle="--", linewidth=1.3)
     words = f"promised: at most {100 * ALLOWED:.0f}%"
-    broken.text(labels[-1], 12, words, ha="right", fontsize=12)
-    broken.set_title(f"Files with more than {100 * MAIN_ERROR:g}% wrong labels", fontsize=14)
+    broken.text(labels[0], 13, words, fontsize=12)
+    broken.set_title(f"Files with more than {100 * MAIN_ERROR:g}% wrong labels", fontsize=13)
     broken.set_ylabel("% of files", fontsize=13)
-    rows.set_title("Rows that need no review", fontsize=14)
+    rows.set_title("Rows that need no review", fontsize=13)
     rows.set_ylabel("% of rows", fontsize=13)
     rows.legend(frameon=False, fontsize=13, loc="lower right")
     for ax in axes:
