@@ -56,7 +56,7 @@ MOST_COUNTED = 1000  # whole numbers up to it count labels, rows and trees of a 
 NUMBER = re.compile(r"(?<![\w.\-/#])[-+]?\d[\d,]*(?:\.\d+)?%?(?![\w])")
 NO_FIGURES = (
     r"^(`{3,})(?!python).*?^\1`*[ ]*$", r"`[^`\n]*`", r"\$\$.*?\$\$", r"\$[^$\n]*\\[^$\n]*\$",
-    r"\]\([^)]*\)", r"^\s*\d+\. ", r"^>.*?$", r"^\| [^|\n]*\| [^\n]*(?:Got|note:|label)[^\n]*$",
+    r"\]\([^)]*\)", r"^\s*\d+\. ", r"^>.*?$",
 )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ def test_no_figure_is_without_an_origin(capsys):
         ("It is wrong in 7.3% of the files.", ""),
         ("It is better by +3 points.", ""),
         ("It takes 20,000 rows.", ""),
+        ("| ours | 0.93 of the labels |", ""),
         ("<!-- begin unknown -->\n0.5\n<!-- end unknown -->", ""),
         ("<!-- begin promise -->\n3.2%\n<!-- end promise -->", "benchmarks/results/bounds.csv"),
         ("```python\n>>> 7.3\n7.3\n\n```", "doctest"),
