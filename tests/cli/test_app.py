@@ -17,9 +17,10 @@ def test_help_and_version(command):
 def test_the_path_in_six_lines(command):
     assert command().code == 0
     lines = command.out.splitlines()
-    names = ["sample", "label", "fit", "finish", "audit", "--help"]
+    names = ["sample", "fit", "predict", "finish", "label", "audit"]
     assert [line.split()[1] for line in lines] == names
     assert max(map(len, lines)) <= 100
+    assert "--confidence" in lines[1], "without it, nothing is guaranteed"
 
 
 def test_predictions_wait_for_nothing_they_do_not_need():

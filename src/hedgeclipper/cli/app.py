@@ -26,12 +26,12 @@ _HELP = (
     "unlabeled."
 )
 _PATH = """\
-hedgeclipper sample rows.csv -n 200 -o sample.csv          draw rows to label at random
-hedgeclipper label rows.csv -t kind --classes a,b          or label them in the browser
-hedgeclipper fit rows.csv --labels sample.csv -m m.skops   learn; then predict --max-error 0.05
-hedgeclipper finish labels.csv --reviewed done.csv -o all.csv   put in the labels of reviewed rows
-hedgeclipper audit predictions.csv --labels checked.csv    check the predictions of any model
-hedgeclipper --help                                        all commands and options"""
+hedgeclipper sample people.csv -n 1000 -o to_label.csv     # rows to label, drawn at random
+hedgeclipper fit people.csv --labels to_label.csv --model people.skops --confidence 0.95
+hedgeclipper predict people.skops people.csv --max-error 0.05 -o labels.csv
+hedgeclipper finish labels.csv --to-review review.csv      # then --reviewed review.csv -o all.csv
+hedgeclipper label people.csv -t income --classes low,high # or all of this in the browser
+hedgeclipper audit --help                                  # check any predictions (all: --help)"""
 _EPILOG = (
     "Exit codes: 0 done, 2 wrong usage, 3 input, 4 output, 5 model file, 6 error above "
     "--fail-if-above, 130 stopped."
@@ -200,6 +200,80 @@ class Reading:
         return dialect(self.sep, self.decimal, self.encoding)
 
 
+@app.command("sample")
+@dataclass(kw_only=True)
+class SampleRows(Printing, Writing, Reading):
+    """Draw rows to label at random, with a record of the draw that fit, votes and audit read.
+
+    Fill in the labels, and leave the other columns as they are. A row that nobody can decide stays
+    without a label.
+    """
+
+    calls = "audit_commands:sample_rows"
+    data: list[str] = _argument("ROWS...", "All rows of the file.")
+    n: int = _option("NUMBER", "How many rows to draw.", "-n", ...)
+    to: Path = _option("OUT", "Where to write: a .csv, .parquet or .json file.", "--output -o", ...)
+    target: str | None = _option(
+        "COLUMN",
+        "Column of labels that some rows have already: these are not drawn, and people fill in "
+        "the others. Default: a new column, label.",
+        "--target -t",
+    )
+    extend: Path | None = _option(
+        "SAMPLE",
+        "A sample of the same rows with the labels so far, to be made larger. It needs audit "
+        "--sequential, from the first look on.",
+    )
+    seed: int = _SEED
+
+
+@app.command("label", epilog=f"Example: {_LABEL_EXAMPLE}")
+@dataclass(kw_only=True)
+class LabelRows(Command, Writing, Reading):
+    """Label rows in the browser, until at most so many labels of the file are wrong.
+
+    The model learns meanwhile and asks for the rows that help most. Every label is saved at once
+    beside the rows; the same command goes on where it ended.
+    """
+
+    calls = "label_commands:label_rows"
+    is_interactive = True
+    data: str = _argument("ROWS", "The rows of the file to finish.")
+    target: str = _option(
+        "COLUMN", "What to label; the file may have some labels.", "--target -t", ...
+    )
+    classes: str | None = _option(
+        "A,B,...", "The classes. Default: those of the labels that are there."
+    )
+    max_error: float = _proportion(
+        "FRACTION", "Largest proportion of wrong labels in the finished file.", default=0.05
+    )
+    confidence_level: float = _LEVEL
+    text: str | None = _option("COLUMN", "A column of text, shown large.")
+    image: str | None = _option(
+        "COLUMN", "A column of paths of images, in the folder of the rows or below it."
+    )
+    drop: list[str] | None = _DROP
+    keep: list[str] | None = _KEEP
+    annotator: str = _option("NAME", "Who labels; it is written with each label.", default="")
+    to: Path | None = _option(
+        "OUT",
+        "The finished file: .parquet or .csv. Default: rows.labeled.csv beside the rows.",
+        "--output -o",
+    )
+    session: Path | None = _option(
+        "FILE", "The labels so far. Default: rows.csv.session.jsonl beside the rows."
+    )
+    terminal: bool = _option(
+        "", "Label in the terminal, over ssh for instance.", "--terminal", False
+    )
+    no_browser: bool = _option(
+        "", "Print the address of the page, and do not open it.", "--no-browser", False
+    )
+    port: int = _option("NUMBER", "Port of the page. Default: any.", max=65535, min=0, default=0)
+    seed: int = _SEED
+
+
 @app.command(epilog=f"Example: {_EXAMPLE}")
 @dataclass(kw_only=True)
 class Fit(Printing, Writing, Reading):
@@ -252,81 +326,29 @@ class Predict(Printing, Writing, Reading):
 
 @app.command()
 @dataclass(kw_only=True)
-class Evaluate(Printing, Reading):
-    """Measure a model on labeled rows that it has not seen: accuracy, AUC, errors by class."""
+class Finish(Printing, Writing, Reading):
+    """Take labels of reviewed rows back, and tell what is now known of the file.
 
-    calls = "model_commands:evaluate"
-    model: Path = _SAVED_MODEL
-    files: list[str] = _argument("FILES...", "Rows with the target.")
-    target: str | None = _option(
-        "COLUMN", "Column of true labels. Default: that of the fit.", "--target -t"
-    )
-    unlabeled_value: list[str] | None = _UNLABELED_VALUE
-    confidence_level: float = _proportion(
-        "LEVEL", "Level of the intervals, each by itself.", "--confidence", default=0.95
-    )
-
-
-@app.command("votes")
-@dataclass(kw_only=True)
-class LabelVotes(Printing, Writing):
-    """Label rows from votes of labeling functions, crowds or models, and a few gold labels."""
-
-    calls = "vote_commands:aggregate"
-    votes: list[str] = _argument(
-        "VOTES...",
-        "A column for each voter, or long: one vote in each line, with the columns "
-        "task, worker and label.",
-    )
-    gold: str = _option(
-        "GOLD",
-        "Table of two columns: the key of a row, and its true label. VOTES has the key in a "
-        "column of the same name; without one its rows are numbered from 0. Or the column of "
-        "VOTES that has the true labels, or what hedgeclipper sample has drawn from VOTES.",
-        default=...,
-    )
-    to: Path | None = _option(
-        "OUT", "Write labels and probabilities: .parquet or .csv.", "--output -o"
-    )
-    model: Path | None = _option("OUT.skops", "Save the model.", "--model -m")
-    report: Path | None = _REPORT
-    drop: list[str] | None = _DROP
-    keep: list[str] | None = _option(
-        "VOTER", "Use a voter that seems to be the gold labels; repeat for more."
-    )
-    abstain: str = _option(
-        "LABEL", "Value that means abstain; so does a missing vote.", default="-1"
-    )
-    confidence_level: float | None = _CONFIDENCE
-    max_error: float | None = _MAX_ERROR
-    seed: int = _SEED
-
-
-@app.command("sample")
-@dataclass(kw_only=True)
-class SampleRows(Printing, Writing, Reading):
-    """Draw rows to label at random, with a record of the draw that fit, votes and audit read.
-
-    Fill in the labels, and leave the other columns as they are. A row that nobody can decide stays
-    without a label.
+    Some of the rows are enough: what is written can be finished later.
     """
 
-    calls = "audit_commands:sample_rows"
-    data: list[str] = _argument("ROWS...", "All rows of the file.")
-    n: int = _option("NUMBER", "How many rows to draw.", "-n", ...)
-    to: Path = _option("OUT", "Where to write: a .csv, .parquet or .json file.", "--output -o", ...)
-    target: str | None = _option(
-        "COLUMN",
-        "Column of labels that some rows have already: these are not drawn, and people fill in "
-        "the others. Default: a new column, label.",
-        "--target -t",
+    calls = "finish_commands:finish_labels"
+    labels: str = _argument(
+        "LABELS", "What predict, votes or audit has written with --max-error, or finish."
     )
-    extend: Path | None = _option(
-        "SAMPLE",
-        "A sample of the same rows with the labels so far, to be made larger. It needs audit "
-        "--sequential, from the first look on.",
+    reviewed: list[str] | None = _option(
+        "FILE",
+        "Rows with the labels that people gave: a table, or .json of Label Studio. Repeat for "
+        "more. Default: those filled in LABELS itself.",
     )
-    seed: int = _SEED
+    to: Path | None = _option("OUT", "All rows with their labels: .parquet or .csv.", "--output -o")
+    to_review: Path | None = _option(
+        "OUT",
+        "Rows that are still to be labeled, in order: .csv, .parquet, or .json, tasks for "
+        "Label Studio.",
+    )
+    label: str | None = _option("COLUMN", "Column of the labels. Default: label.", "--label-column")
+    key: str | None = _KEY
 
 
 @app.command("audit", epilog=f"Example: {_AUDIT_EXAMPLE}")
@@ -398,75 +420,53 @@ class AuditPredictions(Printing, Writing, Reading):
 
 @app.command()
 @dataclass(kw_only=True)
-class Finish(Printing, Writing, Reading):
-    """Take labels of reviewed rows back, and tell what is now known of the file.
+class Evaluate(Printing, Reading):
+    """Measure a model on labeled rows that it has not seen: accuracy, AUC, errors by class."""
 
-    Some of the rows are enough: what is written can be finished later.
-    """
-
-    calls = "finish_commands:finish_labels"
-    labels: str = _argument(
-        "LABELS", "What predict, votes or audit has written with --max-error, or finish."
+    calls = "model_commands:evaluate"
+    model: Path = _SAVED_MODEL
+    files: list[str] = _argument("FILES...", "Rows with the target.")
+    target: str | None = _option(
+        "COLUMN", "Column of true labels. Default: that of the fit.", "--target -t"
     )
-    reviewed: list[str] | None = _option(
-        "FILE",
-        "Rows with the labels that people gave: a table, or .json of Label Studio. Repeat for "
-        "more. Default: those filled in LABELS itself.",
+    unlabeled_value: list[str] | None = _UNLABELED_VALUE
+    confidence_level: float = _proportion(
+        "LEVEL", "Level of the intervals, each by itself.", "--confidence", default=0.95
     )
-    to: Path | None = _option("OUT", "All rows with their labels: .parquet or .csv.", "--output -o")
-    to_review: Path | None = _option(
-        "OUT",
-        "Rows that are still to be labeled, in order: .csv, .parquet, or .json, tasks for "
-        "Label Studio.",
-    )
-    label: str | None = _option("COLUMN", "Column of the labels. Default: label.", "--label-column")
-    key: str | None = _KEY
 
 
-@app.command("label", epilog=f"Example: {_LABEL_EXAMPLE}")
+@app.command("votes")
 @dataclass(kw_only=True)
-class LabelRows(Command, Writing, Reading):
-    """Label rows in the browser, until at most so many labels of the file are wrong.
+class LabelVotes(Printing, Writing):
+    """Label rows from votes of labeling functions, crowds or models, and a few gold labels."""
 
-    The model learns meanwhile and asks for the rows that help most. Every label is saved at once
-    beside the rows; the same command goes on where it ended.
-    """
-
-    calls = "label_commands:label_rows"
-    is_interactive = True
-    data: str = _argument("ROWS", "The rows of the file to finish.")
-    target: str = _option(
-        "COLUMN", "What to label; the file may have some labels.", "--target -t", ...
+    calls = "vote_commands:aggregate"
+    votes: list[str] = _argument(
+        "VOTES...",
+        "A column for each voter, or long: one vote in each line, with the columns "
+        "task, worker and label.",
     )
-    classes: str | None = _option(
-        "A,B,...", "The classes. Default: those of the labels that are there."
+    gold: str = _option(
+        "GOLD",
+        "Table of two columns: the key of a row, and its true label. VOTES has the key in a "
+        "column of the same name; without one its rows are numbered from 0. Or the column of "
+        "VOTES that has the true labels, or what hedgeclipper sample has drawn from VOTES.",
+        default=...,
     )
-    max_error: float = _proportion(
-        "FRACTION", "Largest proportion of wrong labels in the finished file.", default=0.05
-    )
-    confidence_level: float = _LEVEL
-    text: str | None = _option("COLUMN", "A column of text, shown large.")
-    image: str | None = _option(
-        "COLUMN", "A column of paths of images, in the folder of the rows or below it."
-    )
-    drop: list[str] | None = _DROP
-    keep: list[str] | None = _KEEP
-    annotator: str = _option("NAME", "Who labels; it is written with each label.", default="")
     to: Path | None = _option(
-        "OUT",
-        "The finished file: .parquet or .csv. Default: rows.labeled.csv beside the rows.",
-        "--output -o",
+        "OUT", "Write labels and probabilities: .parquet or .csv.", "--output -o"
     )
-    session: Path | None = _option(
-        "FILE", "The labels so far. Default: rows.csv.session.jsonl beside the rows."
+    model: Path | None = _option("OUT.skops", "Save the model.", "--model -m")
+    report: Path | None = _REPORT
+    drop: list[str] | None = _DROP
+    keep: list[str] | None = _option(
+        "VOTER", "Use a voter that seems to be the gold labels; repeat for more."
     )
-    terminal: bool = _option(
-        "", "Label in the terminal, over ssh for instance.", "--terminal", False
+    abstain: str = _option(
+        "LABEL", "Value that means abstain; so does a missing vote.", default="-1"
     )
-    no_browser: bool = _option(
-        "", "Print the address of the page, and do not open it.", "--no-browser", False
-    )
-    port: int = _option("NUMBER", "Port of the page. Default: any.", max=65535, min=0, default=0)
+    confidence_level: float | None = _CONFIDENCE
+    max_error: float | None = _MAX_ERROR
     seed: int = _SEED
 
 
