@@ -17,7 +17,7 @@ from benchmarks.figures import OURS, PairedFigures, summary_table, when, with_wh
 from benchmarks.pages import NOT_RUN, listed, markdown_table, write_pages
 from benchmarks.results_file import FOLDER, read_results
 from benchmarks.votes.data import BUDGETS, JUDGES, JUDGES_BUDGETS, SETS
-from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS, VoteResult
+from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS, OWN, VoteResult
 from benchmarks.votes.panels import PANELS, PLAIN, PanelResult
 from benchmarks.votes.rates import CASES, RATES, RateResult
 from benchmarks.votes.run_votes import VOTES
@@ -86,9 +86,13 @@ def describe_run(figures: VoteFigures) -> str:
     missing = Counter(METHODS[r.method].title for r in figures.results if r.reason)
     gaps = listed([f"{title} on {n:,} draws" for title, n in sorted(missing.items())])
     slow = f" Too slow to be run: {gaps}." if gaps else ""
+    own = [result for result in figures.results if result.method == OURS]
+    others = [result for result in figures.results if result.method not in (OURS, BF)]
+    elsewhere = [result for result in others if METHODS[result.method].environment != OWN]
     return (
-        f"{draws} draws of the labels for each set and number of labels.{slow} Run on "
-        f"{when(figures.results)} with {with_what(figures.results)}."
+        f"{draws} draws of the labels for each set and number of labels.{slow} HedgeClipper was "
+        f"run on {when(own)} with {with_what(own)}, the others on {when(others)}, some of them "
+        f"with {with_what(elsewhere)}."
     )
 
 
