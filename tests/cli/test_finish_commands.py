@@ -72,7 +72,7 @@ def test_some_rows_now_and_others_later(command, truth):
     review(truth, slice(0, 40))
     command(*FINISH, "--to-review", "rest.csv")
     assert f"{n - 40:,} of 1,000 rows are still to be labeled by hand" in command.out
-    assert "Until then nothing is known of these rows" in command.out
+    assert "Until then they have no label" in command.out
     rest = pd.read_csv("rest.csv")
     assert rest["row"].tolist() == open_rows()["row"].tolist()[40:]
     assert {"row", "text", "prediction", "label"} <= set(rest)

@@ -171,8 +171,8 @@ class FileClaim:
         if n_open:
             text = (
                 f"{n_open:,} of {self.n_rows:,} rows {'is' if n_open == 1 else 'are'} still to be "
-                f"labeled by hand. Then at most {bound} are wrong: {sure}. Until then nothing is "
-                "known of these rows."
+                f"labeled by hand. Then at most {bound} are wrong: {sure}. Until then they have "
+                "no label."
             )
         else:
             text = (

@@ -40,6 +40,7 @@ from hedgeclipper.io.arrays import digest_in_order
 
 NEXT_TABLE = "Fill in the column {!r}; leave it empty where nobody can decide."
 NEXT_TASKS = "Import it into Label Studio, and skip tasks that nobody can decide."
+READ_BY = "Then pass the labels to fit --labels, votes --gold or audit --labels."
 
 
 def sample_rows(options: SampleRows, output: Output) -> None:
@@ -93,10 +94,11 @@ def sample_rows(options: SampleRows, output: Output) -> None:
         "seed": sample.seed,
         "digest": sample.digest,
     }
+    next_step = NEXT_TASKS if is_task else NEXT_TABLE.format(column)
     output.facts(
         [
             ("Drawn", f"{sample.describe()}."),
-            ("Next", NEXT_TASKS if is_task else NEXT_TABLE.format(column)),
+            ("Next", f"{next_step} {READ_BY}"),
             ("Sample", options.to),
         ]
     )

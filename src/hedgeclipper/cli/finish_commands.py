@@ -88,6 +88,9 @@ def finish_labels(options: Finish, output: Output) -> None:
         output.wrote("to_review", options.to_review)
         facts.append(("To review", str(options.to_review)))
     output.facts(facts)
+    if options.to_review is not None:
+        more = f"--reviewed {options.to_review} -o finished.csv"
+        output.say(f"Next: label these rows, then hedgeclipper finish {options.labels} {more}")
 
 
 def merge_reviews(
