@@ -73,8 +73,8 @@ def test_a_leak_is_refused_with_its_name_or_kept(rng):
         model.fit(rows, y)
 
 
-def test_classes_that_differ_in_spelling_alone_are_warned_of():
-    rows, y = RNG.normal(size=(90, 2)), np.array(["yes", "No ", "no"] * 30, dtype=object)
+def test_classes_that_differ_in_spelling_alone_are_warned_of(rng):
+    rows, y = rng.normal(size=(90, 2)), np.array(["yes", "No ", "no"] * 30, dtype=object)
     y[60:] = None
     model = HedgeClipperClassifier("trees", n_estimators=12, random_state=0)
     with pytest.warns(ColumnWarning, match="'No ' and 'no' are two classes"):
