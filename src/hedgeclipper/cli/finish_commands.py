@@ -89,8 +89,8 @@ def finish_labels(options: Finish, output: Output) -> None:
         facts.append(("To review", str(options.to_review)))
     output.facts(facts)
     if options.to_review is not None:
-        more = f"--reviewed {options.to_review} -o finished.csv"
-        output.say(f"Next: label these rows, then hedgeclipper finish {options.labels} {more}")
+        go_on = f"--reviewed {options.to_review} -o finished.csv"
+        output.say(f"Next: label these rows, then hedgeclipper finish {options.labels} {go_on}")
 
 
 def merge_reviews(
