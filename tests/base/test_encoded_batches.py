@@ -38,6 +38,7 @@ def fitted(X_unlabeled, X=LABELED, y=Y[:100], **parameters):
 def small_batches(monkeypatch):
     """Read and sample fewer rows than there are."""
     monkeypatch.setattr(row_reader, "ROWS_FOR_ENCODING", 300)
+    monkeypatch.setattr("hedgeclipper.classifier.ROWS_FOR_VIEWS", 300)
     monkeypatch.setattr(row_reader, "ROWS_PER_SLICE", 256)
     monkeypatch.setattr(arrays, "MOST_ROWS_PER_BATCH", 200)
 
@@ -65,6 +66,27 @@ def test_predictions_from_files_of_strings_and_dates_are_those_from_memory(
     if form in ("parquet", "csv"):
         ROWS.to_csv(path, index=False) if form == "csv" else ROWS.to_parquet(path)
     np.testing.assert_array_equal(np.asarray(model.predict_proba(in_form)), expected)
+
+
+@pytest.mark.parametrize("column", UNLABELED.columns)
+def test_rows_that_change_between_passes_are_refused(column):
+    passes = []
+
+    def batches():
+        passes.append(column)
+        changed = UNLABELED.copy()
+        if len(passes) > n_passes - 1:  # the last pass finds one other cell
+            changed.loc[700, column] = UNLABELED[column][
+                UNLABELED[column] != changed[column][700]
+            ].iloc[0]
+        return iter([changed[:300], changed[300:]])
+
+    n_passes = 99
+    fitted(batches)
+    n_passes = len(passes)
+    passes.clear()
+    with pytest.raises(ValueError, match="The rows changed between passes"):
+        fitted(batches)
 
 
 def test_a_file_with_a_column_of_labels_may_hold_strings_and_dates(tmp_path, small_batches):

@@ -25,6 +25,7 @@ from hedgeclipper.io import (
     as_classes,
     as_plain_array,
     as_source,
+    frame_arrays,
     is_batched,
     is_frame,
     is_in_memory,
@@ -254,8 +255,8 @@ class RowBatches:
     """Batches of a source, each read by ``read`` on each pass; all rows, or those without a label.
 
     ``more`` rows, in memory and read already, come after them. Without ``read`` batches are frames
-    as they are in the source. ``checksums`` are those of the first pass: rows must be the same in
-    all, but may be cut into batches in another way.
+    as they are in the source. ``checksums`` are those of the first pass, of rows as they are in the
+    source: they must be the same in all, but may be cut into batches in another way.
     """
 
     source: Any
@@ -268,9 +269,16 @@ class RowBatches:
         if self.read is None:
             yield from self._batches()
         else:
-            yield from self._unchanged(map(self.read, self._batches()))
+            yield from map(self.read, self._unchanged())
         if self.more is not None:
             yield self.more
+
+    def draw_frames(self, n_rows: int, random_state: np.random.RandomState) -> Any:
+        """Return what iterating and `draw_rows` would; frames are read after they are drawn.
+
+        Strings and dates of all rows take long to read.
+        """
+        return draw_rows(self._unchanged(), n_rows, random_state, read=self.read, more=self.more)
 
     def _batches(self) -> Iterator[Any]:
         if not self.only_unlabeled:
@@ -279,15 +287,13 @@ class RowBatches:
         parts = ((rows, missing_labels(labels)) for rows, labels in pairs)
         return (rows[missing] for rows, missing in parts if missing.any())
 
-    def _unchanged(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield batches; raise at their end if they were not those of the first pass."""
+    def _unchanged(self) -> Iterator[Any]:
+        """Yield batches as they are; raise at the end if they were not those of the first pass."""
         checksum: tuple[int, ...] = (0, 0, 0)
-        for batch in batches:
-            is_sparse = sparse.issparse(batch)
-            parts = (batch.data, batch.indices, np.diff(batch.indptr)) if is_sparse else (batch,)
+        for batch in self._batches():
             checksum = tuple(
                 crc32(np.ascontiguousarray(part).data, before)
-                for part, before in zip(parts, checksum, strict=False)
+                for part, before in zip(_cells(batch), checksum, strict=False)
             )
             yield batch
         self.checksums[:] = self.checksums or [checksum]
@@ -296,6 +302,23 @@ class RowBatches:
                 "The rows changed between passes. Pass a source that yields the same rows every "
                 "time, and leave files as they are while they are read, several times."
             )
+
+
+def _cells(batch: Any) -> tuple[np.ndarray, ...]:
+    """Return arrays of numbers that are the same for the same rows of a pass, in this process."""
+    if sparse.issparse(batch):
+        return batch.data, batch.indices, np.diff(batch.indptr)
+    if not is_frame(batch):
+        return (batch,)
+    columns = []
+    for values in frame_arrays(batch).values():
+        if values.dtype.kind == "M":
+            values = values.astype("M8[us]").astype(np.int64)
+        elif values.dtype.kind not in "biuf":
+            texts = map(str, values.tolist())
+            values = np.fromiter(map(hash, texts), np.int64, values.size)
+        columns.append(values.astype(np.float64))
+    return (np.column_stack(columns),)
 
 
 @dataclass(frozen=True)
@@ -416,6 +439,8 @@ class RowReader:
 
             check = self.of_read_rows if self.reads_as("X_unlabeled") else self
             some = draw_from(X, n_rows, check.names, check, random_state)
+        elif isinstance(X, RowBatches) and self.encoder is not None:
+            some = X.draw_frames(n_rows, random_state)
         else:
             some = draw_rows(row_slices(X) if is_in_memory(X) else X, n_rows, random_state)
         if some.shape[0] == 0:

@@ -10,7 +10,7 @@ for rows that are known by their number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any
 from zlib import crc32
@@ -78,10 +78,18 @@ def row_slice(rows: Any, part: slice) -> Any:
     return block
 
 
-def draw_rows(X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
+def draw_rows(
+    X: Any,
+    n_rows: int,
+    random_state: np.random.RandomState,
+    *,
+    read: Callable[[Any], Any] | None = None,
+    more: Any = None,
+) -> Any:
     """Return so many rows, each as likely as any other, or all where there are no more.
 
-    X is an array, CSR matrix or frame, whose rows keep their order, or an iterable of these.
+    X is an array, CSR matrix or frame, whose rows keep their order, or an iterable of these. What
+    ``read`` makes of its drawn rows is returned, and ``more`` rows, read already, come after them.
     """
     if hasattr(X, "shape"):
         if X.shape[0] <= n_rows:
@@ -91,6 +99,10 @@ def draw_rows(X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
     for batch in X:
         drawn = merge_draws(drawn, tag_rows(seed, n_seen, batch), n_rows)
         n_seen += batch.shape[0]
+    if drawn is not None and read is not None:
+        drawn = *drawn[:2], read(drawn[2])
+    if more is not None:
+        drawn = merge_draws(drawn, tag_rows(seed, n_seen, more), n_rows)
     return np.empty((0, 0)) if drawn is None else drawn[2]
 
 
