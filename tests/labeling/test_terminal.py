@@ -4,6 +4,7 @@ import json
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -26,6 +27,16 @@ FAST = (
 WORDS = ["label", "rows.csv", "--target", "diagnosis", "--terminal", "--max-error", "0.1"]
 
 
+def take_interrupts():
+    """Undo what a shell does to commands in the background, which then ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def begin_terminal():
+    take_interrupts()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # Ctrl-C is for it alone
+
+
 class Terminal:
     """The command in a terminal of its own: ``expect`` reads, ``press`` writes."""
 
@@ -41,7 +52,7 @@ class Terminal:
             stderr=theirs,
             env=environment,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # Ctrl-C is for it alone
+            preexec_fn=begin_terminal,
         )
         os.close(theirs)
         self.text = ""
@@ -147,7 +158,14 @@ def test_ctrl_c_ends_the_wait_for_a_key_also_if_it_does_not_interrupt_the_read()
     )
     ours, theirs = pty.openpty()
     command = [sys.executable, "-c", words]
-    found = subprocess.run(command, stdin=theirs, capture_output=True, timeout=60, check=True)
+    found = subprocess.run(
+        command,
+        stdin=theirs,
+        capture_output=True,
+        timeout=60,
+        check=True,
+        preexec_fn=take_interrupts,
+    )
     assert found.stdout == b"ended\n"
     os.close(ours)
     os.close(theirs)
