@@ -65,9 +65,11 @@ def test_only_labels_drawn_at_random_test_a_fit(command, monkeypatch):
 def test_before_an_attempt_only_the_first_rows_test(command):
     label(70)
     session = read_session(SESSION)
-    assert session.sample is None
-    assert command(*FIT, "--confidence", 0.9).code == 0, command.err
     n_first = int(np.sum(session.reasons == "start"))
+    assert set(session.sample.rows) == set(session.rows[session.reasons == "start"])
+    assert (np.diff(session.sample.rows) < 0).any()  # in the order of the draw
+    assert session.sample.describe().endswith("one after the other")
+    assert command(*FIT, "--confidence", 0.9).code == 0, command.err
     assert command.result["session"] == {"n_chosen": 70 - n_first, "n_drawn": n_first}
     found = command.result["certificate"]
     assert found["n_tested"] <= n_first

@@ -224,7 +224,9 @@ class Sample:
         text = f"{self.n_drawn:,} of {pool:,} rows, drawn at random with seed {self.seed}"
         if self.excluded.size:
             text += f" ({self.excluded.size:,} more rows had a label already)"
-        return text + (f", at first {self.n_first:,}" if self.is_extended else "")
+        if self.is_extended:
+            text += f", at first {self.n_first:,}" if self.n_first else ", one after the other"
+        return text
 
     def __repr__(self) -> str:
         return f"<Sample: {self.describe()}>"

@@ -167,12 +167,6 @@ class LabelTable:
                 "another order. Pass the file that was labeled, as it was."
             )
         sample = session.sample
-        if sample is None:
-            # only the first rows were drawn, and more of them as long as somebody looked on: a
-            # sample that was extended from nothing, which allows estimates
-            is_first, is_known = session.reasons == "start", session.reasons == "known"
-            first, known = session.rows[is_first], session.rows[is_known]
-            sample = Sample(first, session.n_rows, known, 0, "", n_first=0)
         texts = dict(zip(session.rows.tolist(), self.labels, strict=True))
         labels = np.array([texts.pop(row, None) for row in sample.rows.tolist()], object)
         more = {row: label for row, label in texts.items() if label is not None}

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ import numpy as np
 
 from hedgeclipper.bounds.sample import Sample
 from hedgeclipper.io.atomic import NotWrittenError, atomic_path, check_output, naming_output
+from hedgeclipper.labeling.attempt import attempt_seed
 from hedgeclipper.labeling.marks import NONE
 from hedgeclipper.labeling.state import SessionState
 
@@ -49,10 +51,10 @@ class Session:
         Their labels; None where nobody could tell, or where people differ and nobody settled it.
     reasons : ndarray of str of shape (n_labels,)
         Why they were asked for: "known", "start", "chosen", "test" or "review".
-    sample : Sample or None
+    sample : Sample
         The record of the rows that test the predictions of the last attempt to prove, those that
         have no label yet too: they were drawn at random from the rows that had none when it began.
-        None before it.
+        Before it, of the rows that were drawn to begin with, one after the other.
     n_rows : int
         Rows of the file.
     digest : str
@@ -66,7 +68,7 @@ class Session:
     rows: np.ndarray
     labels: np.ndarray
     reasons: np.ndarray
-    sample: Sample | None
+    sample: Sample
     n_rows: int
     digest: str
     columns: list[str]
@@ -114,12 +116,24 @@ def read_session(path: str | Path) -> Session:
         rows,
         labels,
         np.array(reasons, dtype=str),
-        state.sample,
+        state.sample or _start_sample(state, dict(zip(rows.tolist(), reasons, strict=True))),
         state.n_rows,
         state.digest,
         state.columns,
         state.target,
     )
+
+
+def _start_sample(state: SessionState, reasons: Mapping[int, str]) -> Sample:
+    """Return the rows that were drawn at random to begin with, as far as they have an answer.
+
+    Whoever labels may have ended the draw at any look, so that it counts as extended from nothing.
+    """
+    order = state.start_order.tolist()
+    drawn = list(takewhile(lambda row: reasons.get(row) == "start", order))
+    known = np.array([row for row, reason in reasons.items() if reason == "known"], np.int64)
+    rows, seed = np.array(drawn, np.int64), attempt_seed(state.seed, 0)
+    return Sample(rows, state.n_rows, known, seed, state.digest, n_first=0)
 
 
 def replay(
