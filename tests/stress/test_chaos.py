@@ -38,6 +38,10 @@ def seconds_of(words, folder):
     return time.monotonic() - started
 
 
+def hidden_files(folder):
+    return {name for name in os.listdir(folder) if name.startswith(".")}
+
+
 def is_whole(path):
     if path.suffix == ".skops":
         return load(path).n_labeled_ == 100
@@ -71,6 +75,7 @@ def test_killed_commands_leave_whole_files_or_none(folder, words):
 def test_of_two_who_write_the_same_file_one_whole_file_stays(folder):
     words = [word for word in FIT if word != "--force"]
     output = folder / "m.skops"
+    left = hidden_files(folder)  # by commands that other tests have killed
     with Tally("two writers of one file") as tally:
         for number in range(tries(2, 10)):
             output.unlink(missing_ok=True)
@@ -81,7 +86,7 @@ def test_of_two_who_write_the_same_file_one_whole_file_stays(folder):
                 codes = sorted(process.exitcode for process in pair)
                 assert codes == [ExitCode.DONE, ExitCode.OUTPUT]
                 assert is_whole(output)
-                assert not [name for name in os.listdir(folder) if name.startswith(".")]
+                assert hidden_files(folder) == left
 
 
 class Rows:
