@@ -204,7 +204,7 @@ def render(results: Sequence[Result]) -> str:
             cells += [f"{median(runs, 'megabytes'):.0f}"] if kind != PEER else [""]
             cells += [f"{runs[0].slack:.4f}"] if kind != PEER else [""]
             rows.append([kind, f"{n // ROWS_PER_BLOCK}", *cells])
-        if of_kind and kind in (DEFAULT, TREES):
+        if len(of_kind) > 1 and kind in (DEFAULT, TREES):
             memory = [median(runs, "megabytes") for runs in of_kind.values()]
             times = [per_row(runs, n) for n, runs in of_kind.items()]
             name = kind.partition(",")[0].capitalize()
