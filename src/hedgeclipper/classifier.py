@@ -230,7 +230,7 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
             The record of `draw_sample`, if labels are of rows that it has drawn from X: then X are
             all rows of the file, in memory and in its order. Labels of these rows are known to be
             a random sample, and they alone test predictions. Other labels were chosen, and train
-            only. A row of the sample without a label is one that nobody could decide: it counts as
+            only. A row of the sample without a label was skipped: it counts as
             wrong in the test, and needs review.
 
         Returns

@@ -152,7 +152,7 @@ def test_rows_of_the_fit_are_scored_by_predictions_without_their_labels(confiden
     assert new.accuracy == np.mean(model.predict(X[100:]) == y[100:])
 
 
-def test_new_rows_that_are_equal_to_rows_of_the_fit_by_chance_are_scored_as_new():
+def test_new_rows_that_are_equal_to_rows_of_the_fit_by_accident_are_scored_as_new():
     rng = np.random.default_rng(0)
     X = rng.integers(5, size=(3000, 3)).astype(float)  # 125 different rows
     y = (X.sum(axis=1) > 6).astype(int) ^ (rng.random(3000) < 0.1)

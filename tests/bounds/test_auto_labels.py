@@ -177,7 +177,7 @@ def test_sentences_say_what_is_known_of_the_file():
     assert "At most 5% of these and the 120 tested rows that are as certain are wrong" in guess
     assert guess.endswith("It is no guarantee, since rows differ.")
     stated = some_labels(is_recorded=False, n_skipped=3).describe()
-    assert "3 that nobody could decide count as wrong, and need review." in stated
+    assert "Skipped rows (3) count as wrong, and need review." in stated
     assert stated.endswith("That the labels are a random sample was stated, not known.")
     none = some_labels(10, n_needed=59, n_tested=20)
     assert str(none) == (

@@ -1,4 +1,4 @@
-"""Fits to labels whose draw is recorded: what tests, what trains, and rows nobody could decide."""
+"""Fits to labels whose draw is recorded: what tests, what trains, and skipped rows."""
 
 from copy import deepcopy
 
@@ -83,7 +83,7 @@ def test_rows_that_nobody_could_decide_count_as_wrong_and_need_review(kind):
     review[np.isnan(labels(skipped))] = found.needs_review
     assert review[SAMPLE.rows[skipped]].all()
     assert found.n_skipped == skipped.size
-    assert "20 that nobody could decide" in found.describe()
+    assert "Skipped rows (20) count as wrong" in found.describe()
     rows = (VOTES if kind == "votes" else X)[np.isnan(labels(skipped))]
     assert after.auto_label(0.3, rows).kind == "guarantee"
     assert "in another" in after.auto_label(0.3, rows[::-1]).reason

@@ -169,7 +169,7 @@ class AutoLabels:
         text = f"{n_rows - n_review:,} of {n_rows:,} rows need no review{people}. {promise}"
         text += f" ({'; '.join(notes)})"
         if self.n_skipped:
-            text += f" {self.n_skipped:,} that nobody could decide count as wrong, and need review."
+            text += f" Skipped rows ({self.n_skipped:,}) count as wrong, and need review."
         if self.kind != "guarantee":
             text += f" It is no guarantee, since {self.reason}."
         elif not self.is_recorded:

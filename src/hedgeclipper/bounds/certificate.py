@@ -230,7 +230,7 @@ class RateEvidence:
 
     def _estimate(self, k: int, delta: float) -> tuple[float, float, float]:
         """Return the rate in the unlabeled rows and a score-type interval around it."""
-        if self.tested.size == 0:  # nobody could decide a row that was drawn to test
+        if self.tested.size == 0:  # all rows that were drawn to test were skipped
             return float(self.mean_unlabeled[k]), 0.0, 1.0
         e, q = (self.codes[self.tested] == k).astype(float), self.probabilities[:, k]
         rate, spread = prediction_powered(e, q, float(self.mean_unlabeled[k]))

@@ -88,11 +88,11 @@ class HeldOutLabels:
         Numbers of the held-out labels among all labels, in ascending order; None without any.
     places : ndarray of int or None
         Positions of the rows that test in the pool, in the order of the file: held-out labels,
-        then rows that nobody could decide. None if rows have no common order.
+        then skipped rows. None if rows have no common order.
     can_test : ndarray of bool of shape (n_labels,)
         Which labels are a random sample; others were chosen, and train only.
     skipped : ndarray of int
-        Unlabeled rows of the sample that nobody could decide, as positions among unlabeled rows.
+        Rows of the sample that people could not decide, as positions among unlabeled rows.
     skipped_tests : ndarray of int
         Those of them that were drawn to test. They count as wrong.
     is_recorded : bool

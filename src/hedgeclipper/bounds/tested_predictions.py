@@ -27,9 +27,7 @@ EXTRA_SPREAD = 1.2
 # why there is no guarantee, or none for some rows
 ONLY_HELD_OUT = "a class that nobody votes for has all its labels among the held-out ones"
 OTHER_ROWS = "these are not the unlabeled rows of the fit"
-OTHER_ORDER = (
-    "rows that nobody could decide are known by their place, and these are in another order"
-)
+OTHER_ORDER = "skipped rows are known by their place, and these are in another order"
 SAMPLED_ROWS = "only a sample of the unlabeled rows of the fit is known; pass them as X"
 
 
@@ -108,7 +106,7 @@ class TestedPredictions:
         caveat: str = "",
         **known: Any,
     ) -> TestedPredictions:
-        """Return the rule, with rows of the draw that nobody could decide among the wrong ones.
+        """Return the rule, with skipped rows of the draw among the wrong ones.
 
         ``unlabeled`` are predicted labels and uncertainties of the unlabeled rows, and ``labels``
         all labels there are; other fields by name.
@@ -203,7 +201,7 @@ class TestedPredictions:
             error, lower, upper = self._estimate(n_rows, (1.0 - level) / 2.0)
         else:
             error, n_skipped = n_errors / n_tested, self.skipped.size
-            # rows that nobody could decide may all be wrong, or none
+            # skipped rows may all be wrong, or none
             n_errors_known = np.array([max(n_errors - n_skipped, 0), n_errors])
             bounds = proportion_bounds(n_errors_known, n_tested, n_rows - n_skipped, 1.0 - level)
             rest = 1.0 - n_skipped / n_rows

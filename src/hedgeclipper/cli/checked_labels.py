@@ -37,7 +37,7 @@ class PeoplesLabels:
     With a ``sample`` these are all its rows, in the order of the draw. ``agreement`` is that of two
     people, ``column`` is what the labels are called, and ``key`` the column that named the rows.
     ``more`` are labels of a session for other rows: chosen ones, which train and never test;
-    ``skipped`` are rows without a label that its draw left out, since nobody could decide them.
+    ``skipped`` are skipped rows, which its draw left out.
     """
 
     rows: np.ndarray
@@ -50,7 +50,7 @@ class PeoplesLabels:
     skipped: list[int] = field(default_factory=list)
 
     def decided(self) -> dict[int, str]:
-        """Return all labels by row, without rows that nobody could decide."""
+        """Return all labels by row, without skipped rows."""
         pairs = zip(self.rows.tolist(), self.labels, strict=True)
         return self.more | {row: label for row, label in pairs if label is not None}
 
@@ -317,9 +317,8 @@ def note_skipped(people: PeoplesLabels, output: Output) -> None:
     n_open = sum(label is None for label in people.labels)
     if people.sample is not None and n_open:
         output.note(
-            f"{n_open:,} of {people.rows.size:,} rows of the sample have no label: nobody could "
-            "decide them, so that they count as wrong, and need review. Label them if they were "
-            "only forgotten."
+            f"{n_open:,} of {people.rows.size:,} rows of the sample have no label: they count "
+            "as skipped, which is wrong, and need review. Label them if they were forgotten."
         )
     elif n_open:
         output.note(

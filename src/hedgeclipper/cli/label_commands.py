@@ -218,7 +218,7 @@ class FinishedFile:
 
     def _write_labels(self) -> str:
         result, table = self.frontend.result(), self.table
-        is_open = result.needs_review  # nobody could decide these
+        is_open = result.needs_review  # skipped rows
         labels = result.labels.astype(object)
         source = np.where(result.by_hand, PEOPLE, PREDICTION).astype(object)
         labels[is_open] = source[is_open] = None
@@ -245,7 +245,7 @@ class FinishedFile:
         y = np.full(len(table.X), None, object)
         y[session.rows] = session.labels
         sample = session.sample
-        if sample is not None:  # rows that nobody could decide before the draw have no label
+        if sample is not None:  # rows that were skipped before the draw have no label
             excluded = np.intersect1d(sample.excluded, np.flatnonzero(~missing_labels(y)))
             sample = replace(sample, excluded=excluded)
         path = table.output.with_suffix(".html")

@@ -27,8 +27,8 @@ class LabelingStatus:
     phase : {"start", "choose", "prove", "review", "finished"}
         What labels are asked for now.
     n_rows, n_labeled, n_test, n_skipped : int
-        Rows of the file, rows with a label, test labels of the last attempt to prove, and rows that
-        nobody could decide so far.
+        Rows of the file, rows with a label, test labels of the last attempt to prove, and rows
+        skipped so far.
     estimated_error : float or None
         Estimated proportion of wrong labels if all other rows kept their predictions now; None
         without a model.

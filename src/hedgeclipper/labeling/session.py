@@ -48,7 +48,7 @@ class Session:
     rows : ndarray of int of shape (n_labels,)
         Rows that somebody has labeled or skipped, and those with a known label, in ascending order.
     labels : ndarray of object of shape (n_labels,)
-        Their labels; None where nobody could tell, or where people differ and nobody settled it.
+        Their labels; None for skipped rows, or where people differ and nobody settled it.
     reasons : ndarray of str of shape (n_labels,)
         Why they were asked for: "known", "start", "chosen", "test" or "review".
     sample : Sample

@@ -296,7 +296,7 @@ def _classes(
     classes = model.classes_
     if y.size:
         tested = model.tested_predictions_.predicted
-        assert tested is not None  # and rows that nobody could decide come last
+        assert tested is not None  # and skipped rows come last
         found = evaluate_predictions(y, tested[: y.size], probabilities, classes)
         counts = found.confusion.sum(axis=1)
         order = np.argsort(-counts, kind="stable")[:MOST_BARS]

@@ -171,7 +171,7 @@ class VoteAggregator(ResultsMixin, LabeledScoreMixin, BaseEstimator):
             The record of `draw_sample`, if gold labels are of rows that it has drawn from L: then L
             are all rows, in their order. Gold labels of these rows are known to be a random sample,
             and they alone test predictions. Others were chosen. A row of the sample without a label
-            is one that nobody could decide: it counts as wrong, and needs review.
+            was skipped, since people could not decide: it counts as wrong, and needs review.
 
         Returns
         -------
