@@ -60,7 +60,8 @@ def test_nothing_in_a_name_runs_in_a_report(browser, tmp_path):  # noqa: F811
             }
             for kind, model in models.items():
                 with tally.attempt(f"{kind} {name}"):
-                    options = {} if kind == "votes" else {**given, "row_names": names}
+                    rows_of_fit = {"X_unlabeled": rows[40:], "row_names": names}
+                    options = {} if kind == "votes" else rows_of_fit
                     path = write_report(
                         model, tmp_path / f"{number}{kind}.html", about=about, **options
                     )

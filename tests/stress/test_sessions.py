@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shutil
 import time
 from copy import deepcopy
 from types import SimpleNamespace
@@ -111,10 +112,19 @@ def forged(events, rng):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A session up to its review, with the arrays of its attempt."""
-    path = tmp_path_factory.mktemp("session") / "rows.session.jsonl"
-    run(make_loop(X, session=path, max_error=0.1), Y, until="review").close()
+def written(tmp_path_factory):
+    """The folder of a session up to its review, with the arrays of its attempt."""
+    folder = tmp_path_factory.mktemp("session")
+    loop = make_loop(X, session=folder / "rows.session.jsonl", max_error=0.1)
+    run(loop, Y, until="review").close()
+    return folder
+
+
+@pytest.fixture
+def whole(written, tmp_path):
+    """Return the path, the bytes and the events of a copy: who goes on with one writes arrays."""
+    folder = shutil.copytree(written, tmp_path / "session")
+    path = folder / "rows.session.jsonl"
     events = [json.loads(line) for line in path.read_text().splitlines()]
     return path, path.read_bytes(), [{k: v for k, v in e.items() if k != "check"} for e in events]
 
@@ -133,7 +143,6 @@ def test_forged_sessions_are_refused_or_go_on_without_their_proof(whole):
             rewritten(path, lambda _, other=other: other)
             with tally.attempt(f"session {number}"):
                 _follow(path)
-    path.write_bytes(content)
 
 
 def _follow(path):
@@ -176,23 +185,20 @@ def test_damaged_sessions_are_refused_or_lose_their_last_line(whole):
                 # the checks of all lines but a torn one at the end are right
                 assert content.startswith(changed[: changed.rfind(b"\n") + 1])
                 assert session.rows.size <= len(events)
-    path.write_bytes(content)
 
 
 def test_damaged_predictions_of_an_attempt_are_refused(whole):
     """The digest in the session covers all values: those that are read are those written."""
-    path, content, _ = whole
+    path, _, _ = whole
     (arrays,) = path.parent.glob("*.npz")
-    path.write_bytes(content)
-    written, rng = arrays.read_bytes(), np.random.default_rng(0)
+    as_written, rng = arrays.read_bytes(), np.random.default_rng(0)
     loop = LabelingLoop.resume(path, X, GaussianNB())
     expected = state(loop)
     loop.close()
     with Tally("damaged predictions of sessions") as tally:
         for number in range(tries(15, 500)):
-            arrays.write_bytes(mutated(written, rng))
+            arrays.write_bytes(mutated(as_written, rng))
             with tally.attempt(f"predictions {number}"), contextlib.suppress(SessionError):
                 loop = LabelingLoop.resume(path, X, GaussianNB())
                 loop.close()
                 assert state(loop) == expected
-    arrays.write_bytes(written)
