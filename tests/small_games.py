@@ -14,6 +14,7 @@ from hedgeclipper.game.losses import SquareLoss, ZeroOneLoss
 from hedgeclipper.game.solve import play, set_up_game
 
 LOSSES = {"zero_one": ZeroOneLoss(), "square": SquareLoss()}
+AT_ZERO = {"zero_one": 1.0, "square": 0.5}
 
 
 @dataclass
@@ -41,7 +42,8 @@ class SmallGame:
     def game(self) -> Game:
         options = dict(self.options)
         widths = options.pop("widths", None)
-        game = replace(set_up_game(self.votes, self.b, **options), loss=LOSSES[self.loss])
+        own = {"loss": LOSSES[self.loss], "baseline": AT_ZERO[self.loss]}
+        game = replace(set_up_game(self.votes, self.b, **options), **own)
         if widths is None:
             return game
         width, lower = self.coverage * widths, -game.terms.upper

@@ -32,7 +32,7 @@ from hedgeclipper.voters.trees import PackedTrees
 from hedgeclipper.voters.views import Components
 from hedgeclipper.votes.initial_model import VoteModel
 from hedgeclipper.votes.matrix import VoteKernel, Votes
-from hedgeclipper.weighing import Calibration, RankScale, TreeScale, WeightedVote
+from hedgeclipper.weighing import RankScale, VoteScales, WeightedVote
 
 
 def rows():
@@ -151,16 +151,17 @@ CHANGES = {
         (TreeGroup, "leaf_values", as_type(object)),
         (WeightedVote, "weights", entry(0, np.nan)),
         (WeightedVote, "weights", shorter),
-        (WeightedVote, "scales", shorter),
-        (Calibration, "slope", lambda slope: np.nan),
-        (Calibration, "slope", lambda slope: None),
-        (TreeScale, "center", lambda center: np.inf),
+        (WeightedVote, "slope", lambda slope: np.nan),
+        (WeightedVote, "slope", lambda slope: None),
+        (VoteScales, "tree_center", lambda center: np.inf),
+        (VoteScales, "n_groups", lambda n_groups: n_groups + 1),
         (HedgeClipperClassifier, "classes_", shorter),
         (HedgeClipperClassifier, "classes_", lambda classes: classes[:, None]),
     ],
     "own": [
         (RankScale, "ranks", entry(0, np.nan)),
         (RankScale, "values", shorter),
+        (VoteScales, "others", shorter),
         (HedgeClipperClassifier, "classes_", lambda classes: np.append(classes, 2)),
     ],
     "votes": [

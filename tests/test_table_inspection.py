@@ -98,7 +98,7 @@ def test_columns_of_the_summary_are_those_of_out_of_fold_and_unlabeled_scores(ow
     found = own.voter_summary().set_index("voter")
     scores = own._voters.labeled[:, :, 0]
     new = own._predictor.scorer.score(X[150:])[:, :, 0]
-    votes = [scale(p) for scale, p in zip(own._predictor.votes[0].scales, new.T, strict=True)]
+    votes = own._predictor.votes[0].scales(new).T
     for k, name in enumerate(own.voter_names_):
         assert found["auc"][name] == pytest.approx(roc_auc_score(Y[:150], scores[:, k]), abs=1e-3)
         together = np.corrcoef(votes[0], votes[1])[0, 1]

@@ -12,17 +12,14 @@ from hedgeclipper import NoHeldOutRowsWarning, weighing
 from hedgeclipper.weighing import (
     LEAST_SCORE,
     MOST_RANKS,
-    Calibration,
-    RankScale,
-    TreeScale,
     VoterScores,
+    VoteScales,
     WeightedVote,
     auc_differences,
     balanced_correlations,
     choose_anchor,
     contributions_of,
     fit_line,
-    make_votes,
     scores_by_game,
     solve_weights,
     weigh,
@@ -32,6 +29,7 @@ from hedgeclipper.weighing import (
 RNG = np.random.default_rng(0)
 SCORES = RNG.random(500)
 NO_TREES = np.empty(0)
+TREES = np.ones(1)
 
 
 def votes_of(labeled, is_positive, unlabeled=None):
@@ -61,39 +59,49 @@ def noisy_votes(n_rows, noise, seed=0):
 # Votes of scores.
 
 
+def scale_of(scores, tree_sizes=NO_TREES):
+    """What makes votes of the scores of one voter."""
+    scales = VoteScales.of(np.asarray(scores)[:, None], tree_sizes)
+    return lambda own: scales(np.asarray(own)[:, None])[:, 0]
+
+
+def ranks_of(scores):
+    return VoteScales.of(scores[:, None], NO_TREES).others[0]
+
+
 def test_a_vote_is_the_mean_of_rank_and_standardized_log_odds():
-    scale = RankScale.of(np.array([0.2, 0.2, 0.5, 0.8]))
+    scale = scale_of([0.2, 0.2, 0.5, 0.8])
     log_odds = np.log([0.25, 0.25, 1, 4])
     deviation = (np.log(4) - log_odds.mean()) / log_odds.std()
     rank = 2 * 3.5 / 4 - 1
-    assert scale(np.array([0.8])) == pytest.approx((rank + deviation / 2) / 2)
+    assert scale([0.8]) == pytest.approx((rank + deviation / 2) / 2)
 
 
 def test_votes_rise_with_the_scores_and_stay_within_bounds():
-    votes = RankScale.of(SCORES)(np.linspace(0, 1, 1001))
+    scale = scale_of(SCORES)
+    votes = scale(np.linspace(0, 1, 1001))
     assert np.all(np.diff(votes) >= 0)
     assert -1 <= votes.min() < votes.max() <= 1
-    scale = RankScale.of(SCORES)
-    assert scale(np.array([1.0])) == scale(np.array([1.0 - LEAST_SCORE / 2]))
+    assert scale([1.0]) == scale([1.0 - LEAST_SCORE / 2])
 
 
 def test_equal_scores_share_a_rank_and_their_scale_does_not_matter():
     scores = np.repeat([0.1, 0.4, 0.9], [5, 2, 3])
-    np.testing.assert_allclose(RankScale.of(scores).ranks, [-0.5, 0.2, 0.7])
-    np.testing.assert_allclose(RankScale.of(scores**3).ranks, [-0.5, 0.2, 0.7])
+    np.testing.assert_allclose(ranks_of(scores).ranks, [-0.5, 0.2, 0.7])
+    np.testing.assert_allclose(ranks_of(scores**3).ranks, [-0.5, 0.2, 0.7])
 
 
 @pytest.mark.parametrize("score", [0.0, 0.3, 1.0])
 def test_one_who_always_says_the_same_has_no_vote(score):
-    scale = RankScale.of(np.full(10, score))
-    np.testing.assert_allclose(scale(np.full(3, score)), 0, atol=1e-12)
-    assert np.isfinite(scale(np.array([0.0, 1.0]))).all()
-    assert abs(TreeScale.of(np.full(10, score))(np.array([score]))) < 1e-12
+    for tree_sizes in (NO_TREES, TREES):
+        scale = scale_of(np.full(10, score), tree_sizes)
+        np.testing.assert_allclose(scale(np.full(3, score)), 0, atol=1e-12)
+        assert np.isfinite(scale([0.0, 1.0])).all()
 
 
 def test_many_values_are_thinned_and_ends_kept(rng):
     scores = rng.random(3 * MOST_RANKS)
-    scale = RankScale.of(scores)
+    scale = ranks_of(scores)
     assert scale.values.size == scale.ranks.size == MOST_RANKS
     assert (scale.values[0], scale.values[-1]) == (scores.min(), scores.max())
     exact = 2 * (np.argsort(np.argsort(scores)) + 0.5) / scores.size - 1
@@ -101,18 +109,18 @@ def test_many_values_are_thinned_and_ends_kept(rng):
 
 
 def test_votes_of_trees_are_probabilities_in_units_of_two_standard_deviations(rng):
-    scale = TreeScale.of(SCORES)
-    np.testing.assert_allclose(scale(SCORES).mean(), 0, atol=1e-12)
-    np.testing.assert_allclose(scale(SCORES).std(), 0.5)
-    groups = rng.random((50, 3))
-    mean = make_votes([scale] * 3, groups) @ np.full(3, 1 / 3)
-    np.testing.assert_allclose(mean, scale(groups.mean(axis=1)))
+    """That of all trees together, so that the mean vote is that of the mean probability."""
+    groups, sizes = rng.random((50, 3)), np.array([0.5, 0.3, 0.2])
+    votes = VoteScales.of(groups, sizes)(groups)
+    np.testing.assert_allclose((votes @ sizes).mean(), 0, atol=1e-12)
+    np.testing.assert_allclose((votes @ sizes).std(), 0.5)
+    np.testing.assert_allclose(votes @ sizes, scale_of(groups @ sizes, TREES)(groups @ sizes))
 
 
 def test_log_odds_are_a_line_through_both_readings_of_the_scores():
     """Probabilities of 1/2 and 3/4, by weights of a quarter and three quarters."""
-    calibration = Calibration(0.5, 0.1, 2.0, slope=3.0, intercept=-1.0)
-    vote = WeightedVote([TreeScale(0.5, 0.5)] * 2, np.array([0.2, 0.6]), calibration)
+    scales, weights = VoteScales(2, 0.5, 0.5, []), np.array([0.2, 0.6])
+    vote = WeightedVote(scales, weights, 0.5, 0.1, 2.0, slope=3.0, intercept=-1.0)
     votes = 0.2 * 0.0 + 0.6 * 0.5
     score = (logit(0.25 * 0.5 + 0.75 * 0.75) - 0.5 + 2.0 * (votes - 0.1)) / 2.0
     np.testing.assert_allclose(vote.log_odds(np.array([[0.5, 0.75]])), [3.0 * score - 1.0])
@@ -319,21 +327,20 @@ def test_the_slope_is_positive_even_if_labels_contradict_it():
     assert 0 < slope < 0.1
 
 
-def test_a_score_is_the_mean_of_log_odds_and_of_the_vote_in_their_units():
-    log_odds, votes = SCORE - 1.0, 0.1 * SCORE[::-1] + 5.0
-    found = Calibration.of(log_odds, votes)
-    assert (found.slope, found.intercept) == (1.0, 0.0)
-    expected = (SCORE + SCORE[::-1]) / 2.0
-    np.testing.assert_allclose(found.log_odds(log_odds, votes), expected, atol=0.05)
-    alike = Calibration.of(log_odds, np.zeros(5_000))
-    np.testing.assert_allclose(alike.log_odds(log_odds, np.zeros(5_000)), SCORE / 2, atol=0.05)
+def test_without_labels_a_vote_is_brought_to_mean_and_spread_of_the_log_odds(rng):
+    p = expit(0.5 * rng.normal(size=5_000) - 0.5)[:, None]
+    found = weigh(votes_of(p[:0], [], p), TREES).vote
+    assert (found.slope, found.intercept) == (1.0, found.center)
+    assert found.center == pytest.approx(logit(p).mean())
+    vote = found.vote_scale * (found.scales(p)[:, 0] * found.weights - found.vote_center)
+    assert (vote.mean(), vote.std()) == pytest.approx((0, logit(p).std()), abs=1e-9)
 
 
 def test_the_only_label_of_a_class_does_not_move_the_line():
     """Whoever scores it has seen none of its class, and scores it lowest."""
     p = expit(SCORE)[:, None]
     is_positive = np.arange(200) == np.argmin(SCORE[:200])
-    found = weigh(votes_of(p[:200], is_positive, p), NO_TREES).vote.calibration
+    found = weigh(votes_of(p[:200], is_positive, p), NO_TREES).vote
     assert (found.slope, found.intercept) == (1.0, found.center)
 
 
@@ -363,8 +370,7 @@ def test_voters_are_weighed_on_their_votes_beside_trees(rng):
         p = np.hstack([*trees, expit(4 * good), rng.random((600, 1))])
         found = weigh(votes_of(p[:200], is_positive[:200], p[200:]), np.array([0.5, 0.5]))
         shares.append(found.vote.weights[3] / found.vote.weights.sum())
-    assert [type(scale) for scale in found.vote.scales] == [TreeScale] * 2 + [RankScale] * 2
-    assert found.vote.scales[0] == found.vote.scales[1]
+    assert (found.vote.scales.n_groups, len(found.vote.scales.others)) == (2, 2)
     assert np.mean(shares) < 0.1
     log_odds = found.vote.log_odds(p)
     assert roc_auc_score(is_positive, log_odds) > roc_auc_score(is_positive, p[:, 3]) + 0.3

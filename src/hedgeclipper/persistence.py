@@ -53,10 +53,10 @@ from hedgeclipper.votes.initial_model import VoteModel
 from hedgeclipper.votes.labeled_votes import LabeledVotes
 from hedgeclipper.votes.matrix import Votes
 from hedgeclipper.votes.vote_game import Constraints, VoterBounds
-from hedgeclipper.weighing import Calibration, RankScale, TreeScale, WeightedVote
+from hedgeclipper.weighing import RankScale, VoteScales, WeightedVote
 
 # raised whenever a saved type is renamed or moved, or stores something else
-FORMAT = 17
+FORMAT = 18
 HEADER = "hedgeclipper.json"
 _ZIP_MAGIC = b"PK\x03\x04"
 _CHECKSUM_BYTES = 64
@@ -90,9 +90,8 @@ OWN_TYPES: tuple[type, ...] = (
     Votes,
     Constraints,
     VoterBounds,
-    Calibration,
     RankScale,
-    TreeScale,
+    VoteScales,
     WeightedVote,
 )
 

@@ -33,15 +33,14 @@ slope of a data set lies between 0.7 and 3.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, logit
-from scipy.stats import rankdata
-from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
+from hedgeclipper.base.evaluation import placements
 from hedgeclipper.game.equations import Game, VoteArray, WeightTerms
 from hedgeclipper.game.losses import SquareLoss
 from hedgeclipper.game.solvers import Solution, minimize_by_newton, solve_batch
@@ -71,10 +70,10 @@ class NoHeldOutRowsWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class RankScale:
-    """Makes votes of a voter's scores.
+    """What the scores of a voter were on the unlabeled rows.
 
-    ``values`` are the different scores on the unlabeled rows, in rising order, and ``ranks`` their
-    ranks in [-1, 1]; ``center`` and ``spread`` are mean and standard deviation of the log-odds.
+    ``values`` are the different scores in rising order, and ``ranks`` their ranks in [-1, 1];
+    ``center`` and ``spread`` are mean and standard deviation of the log-odds.
     """
 
     values: np.ndarray
@@ -82,118 +81,100 @@ class RankScale:
     center: float
     spread: float
 
+
+@dataclass(frozen=True, eq=False)
+class VoteScales:
+    """Makes votes of the scores of all voters: groups of trees first, then the others.
+
+    Votes of groups are (score - tree_center) / tree_spread, the same for all of them; votes of the
+    others lie in [-1, 1]. All rise with the scores.
+    """
+
+    n_groups: int
+    tree_center: float
+    tree_spread: float
+    others: Sequence[RankScale]
+
     @classmethod
-    def of(cls, scores: np.ndarray) -> RankScale:
-        """Return the scale of a voter's scores on some rows.
+    def of(cls, scores: np.ndarray, tree_sizes: np.ndarray) -> VoteScales:
+        """Return the scales for scores of shape (n_unlabeled, n_voters).
 
         Examples
         --------
-        >>> scale = RankScale.of(np.array([0.2, 0.9, 0.2, 0.4]))
-        >>> scale(np.array([0.1, 0.2, 0.9])).round(3)
+        >>> scales = VoteScales.of(np.array([[0.2], [0.9], [0.2], [0.4]]), np.empty(0))
+        >>> scales(np.array([[0.1], [0.2], [0.9]])).round(3).ravel()
         array([-0.583, -0.445,  0.792])
         """
-        values, counts = np.unique(scores, return_counts=True)
-        ranks = (2.0 * np.cumsum(counts) - counts) / scores.size - 1.0
-        if values.size > MOST_RANKS:
-            kept = np.linspace(0, values.size - 1, MOST_RANKS).round().astype(int)
-            values, ranks = values[kept], ranks[kept]
-        log_odds = _log_odds(scores)
-        spread = float(log_odds.std())
-        return cls(values, ranks, float(log_odds.mean()), spread if spread > 1e-9 else 1.0)
+        trees, others = scores[:, : tree_sizes.size] @ tree_sizes, []
+        for own in scores[:, tree_sizes.size :].T:
+            values, counts = np.unique(own, return_counts=True)
+            ranks = (2.0 * np.cumsum(counts) - counts) / own.size - 1.0
+            if values.size > MOST_RANKS:
+                kept = np.linspace(0, values.size - 1, MOST_RANKS).round().astype(int)
+                values, ranks = values[kept], ranks[kept]
+            log_odds = _log_odds(own)
+            spread = float(log_odds.std())
+            spread = spread if spread > 1e-9 else 1.0  # all are the same
+            others.append(RankScale(values, ranks, float(log_odds.mean()), spread))
+        spread = DEVIATIONS * float(trees.std())
+        spread = spread if spread > 1e-9 else 1.0
+        return cls(tree_sizes.size, float(trees.mean()), spread, others)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        """Return the votes, in [-1, 1], which rise with the scores."""
-        rank = np.interp(scores, self.values, self.ranks)
-        standardized = (_log_odds(scores) - self.center) / self.spread
-        return (rank + np.clip(standardized / DEVIATIONS, -1.0, 1.0)) / 2.0
+        """Return the votes for scores of shape (n_samples, n_voters)."""
+        votes, n_groups = np.empty(scores.shape), self.n_groups
+        votes[:, :n_groups] = (scores[:, :n_groups] - self.tree_center) / self.tree_spread
+        for voter, one in enumerate(self.others, n_groups):
+            rank = np.interp(scores[:, voter], one.values, one.ranks)
+            standardized = (_log_odds(scores[:, voter]) - one.center) / one.spread
+            votes[:, voter] = (rank + np.clip(standardized / DEVIATIONS, -1.0, 1.0)) / 2.0
+        return votes
 
 
 def _log_odds(scores: np.ndarray) -> np.ndarray:
     return logit(np.clip(scores, LEAST_SCORE, 1.0 - LEAST_SCORE))
 
 
-@dataclass(frozen=True)
-class TreeScale:
-    """Makes votes of probabilities: (p - center) / spread, the same for all groups of trees."""
+@dataclass(frozen=True, eq=False)
+class WeightedVote:
+    """The weights of the voters for one class against the rest: all that new scores need.
 
-    center: float
-    spread: float
-
-    @classmethod
-    def of(cls, probabilities: np.ndarray) -> TreeScale:
-        """Return the scale, given the mean probabilities of all trees on some rows."""
-        spread = DEVIATIONS * float(probabilities.std())
-        return cls(float(probabilities.mean()), spread if spread > 1e-9 else 1.0)
-
-    def __call__(self, scores: np.ndarray) -> np.ndarray:
-        """Return the votes, which rise with the scores."""
-        return (scores - self.center) / self.spread
-
-
-Scale = RankScale | TreeScale
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """From the voters' mean log-odds and their weighted vote to log-odds of the positive class.
-
-    ``center`` is the mean of the first on the unlabeled rows, ``vote_center`` that of the second,
-    and ``vote_scale`` brings the second to the spread of the first. The slope is positive.
+    ``scales`` make votes of the scores, and ``weights`` (theta) a weighted vote. The line from both
+    readings of a row to log-odds has a ``slope``, which is positive, and an ``intercept``; by
+    default it is the mean of both. ``center`` is the mean of the voters' mean log-odds on the
+    unlabeled rows, ``vote_center`` that of the weighted vote, and ``vote_scale`` brings the latter
+    to the spread of the former.
     """
 
+    scales: VoteScales
+    weights: np.ndarray
     center: float
     vote_center: float
     vote_scale: float
     slope: float = 1.0
     intercept: float = 0.0
 
-    @classmethod
-    def of(cls, mean_log_odds: np.ndarray, votes: np.ndarray) -> Calibration:
-        """Return one that has seen both readings of unlabeled rows, and no label."""
-        center, spread = float(mean_log_odds.mean()), float(votes.std())
-        scale = float(mean_log_odds.std()) / spread if spread > 1e-9 else 1.0
-        return cls(center, float(votes.mean()), scale)
-
-    def log_odds(self, mean_log_odds: np.ndarray, votes: np.ndarray) -> np.ndarray:
-        """Return the log-odds of the positive class; without a line the mean of both readings."""
-        vote = self.vote_scale * (votes - self.vote_center)
-        return self.slope * (mean_log_odds - self.center + vote) / 2.0 + self.intercept
-
-
-@dataclass(frozen=True, eq=False)
-class WeightedVote:
-    """The weights of the voters for one class against the rest: all that new scores need.
-
-    ``scales`` make votes of the scores of each voter, ``weights`` (theta) a score of these votes,
-    and ``calibration`` log-odds of the score.
-    """
-
-    scales: Sequence[Scale]
-    weights: np.ndarray
-    calibration: Calibration
-
     def check_arrays(self) -> None:
-        """Raise unless all numbers that predictions are made of are finite."""
-        parts = [self.calibration, *self.scales]
-        numbers = [self.weights, *(number for part in parts for number in vars(part).values())]
-        if not all(np.isfinite(number).all() for number in numbers):
+        """Raise unless all numbers that predictions are made of are finite, and voters as many."""
+        own, scales = vars(self).copy(), vars(self.scales).copy()
+        del own["scales"], scales["others"]
+        parts = [own, scales, *map(vars, self.scales.others)]
+        if not all(np.isfinite(number).all() for part in parts for number in part.values()):
             raise ValueError("its game has numbers that are not finite")
+        if self.weights.shape != (self.scales.n_groups + len(self.scales.others),):
+            raise ValueError("its weights do not fit its voters")
 
     def log_odds(self, scores: np.ndarray) -> np.ndarray:
         """Return the log-odds of the class for scores of shape (n_samples, n_voters)."""
-        votes = make_votes(self.scales, scores) @ self.weights
-        return self.calibration.log_odds(mean_log_odds(scores, self.weights), votes)
+        vote = self.vote_scale * (self.scales(scores) @ self.weights - self.vote_center)
+        mean = mean_log_odds(scores, self.weights)
+        return self.slope * (mean - self.center + vote) / 2.0 + self.intercept
 
 
 def mean_log_odds(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the log-odds of the mean score of the voters, by their positive weights."""
     positive = np.maximum(weights, 0.0)
     return _log_odds(np.clip(scores, 0.0, 1.0) @ (positive / max(positive.sum(), TINY)))
-
-
-def make_votes(scales: Sequence[Scale], scores: np.ndarray) -> np.ndarray:
-    """Return the votes for scores of shape (n_samples, n_voters)."""
-    return np.column_stack([scale(own) for scale, own in zip(scales, scores.T, strict=True)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,23 +212,21 @@ class WeighedVoters:
     def describe(self) -> dict[str, np.ndarray]:
         """Return columns of ``voter_summary``, one entry for each voter."""
         votes, weights = self.votes, self.vote.weights
-        has_both = votes.is_positive.any() and not votes.is_positive.all()
-        aucs = [
-            float(roc_auc_score(votes.is_positive, own)) if has_both else np.nan
-            for own in votes.labeled.T
-        ]
+        nothing, aucs = np.zeros(weights.size), np.full(weights.size, np.nan)
+        if votes.n_rare:
+            aucs = placements(votes.is_positive, votes.labeled)[0].mean(axis=0)
         # agreement: the correlation of each voter's votes with the mean vote of the others
         centered = votes.unlabeled - votes.unlabeled.mean(axis=0)
         others = centered.sum(axis=1, keepdims=True) - centered
         sizes = np.sqrt((centered**2).sum(axis=0) * (others**2).sum(axis=0))
-        together, nothing = (centered * others).sum(axis=0), np.zeros(weights.size)
+        together = (centered * others).sum(axis=0)
         agreement = np.divide(together, sizes, out=nothing, where=sizes > 0)
         spreads = weights * votes.unlabeled.std(axis=0)
         return {
             "weight": weights,
             "correlation": self.label_correlations,
             "standard_error": self.errors,
-            "auc": np.array(aucs),
+            "auc": aucs,
             "agreement": agreement if weights.size > 1 else np.full(1, np.nan),
             "contribution": contributions_of(spreads),
         }
@@ -300,28 +279,21 @@ def weigh(scores: VoterScores, tree_sizes: np.ndarray) -> WeighedVoters:
     tree_sizes : ndarray of shape (n_groups,)
         Each group's part of all trees; empty if there are none.
     """
-    n_groups = tree_sizes.size
-    scales: list[Scale] = [RankScale.of(own) for own in scores.unlabeled[:, n_groups:].T]
-    if n_groups:
-        trees = TreeScale.of(scores.unlabeled[:, :n_groups] @ tree_sizes)
-        scales = [*[trees] * n_groups, *scales]
-    labeled, unlabeled = (make_votes(scales, own) for own in (scores.labeled, scores.unlabeled))
-    votes = replace(scores, labeled=labeled, unlabeled=unlabeled)
+    scales = VoteScales.of(scores.unlabeled, tree_sizes)
+    votes = replace(scores, labeled=scales(scores.labeled), unlabeled=scales(scores.unlabeled))
     anchor = choose_anchor(votes, tree_sizes)
     b, errors = balanced_correlations(votes)
     game = solve_weights(votes, anchor, b)
     # if no voter is better than a guess as far as labels tell, the weights are those of the anchor
     weights = game.weights if np.any(game.weights != 0) else anchor
-    readings = [
-        (mean_log_odds(own, weights), made @ weights)
-        for own, made in ((scores.labeled, labeled), (scores.unlabeled, unlabeled))
-    ]
-    calibration = Calibration.of(*readings[1])
-    line = 1.0, calibration.center
+    mean, voted = mean_log_odds(scores.unlabeled, weights), votes.unlabeled @ weights
+    spread = float(voted.std())
+    scale = float(mean.std()) / spread if spread > 1e-9 else 1.0
+    vote = WeightedVote(scales, weights, float(mean.mean()), float(voted.mean()), scale)
+    line = 1.0, vote.center
     if scores.n_rare >= 2:  # who scores the only label of a class has seen none of the class
-        centered = calibration.log_odds(*readings[0])
-        line = fit_line(centered, scores.is_positive, calibration.center)
-    vote = WeightedVote(scales, weights, replace(calibration, slope=line[0], intercept=line[1]))
+        line = fit_line(vote.log_odds(scores.labeled), scores.is_positive, vote.center)
+    vote = replace(vote, slope=line[0], intercept=line[1])
     return WeighedVoters(vote, b, errors, game, votes)
 
 
@@ -418,13 +390,12 @@ def auc_differences(
     n_voters = scores.shape[1]
     if min(is_positive.sum(), (~is_positive).sum()) < 2:
         return np.zeros(n_voters), np.ones(n_voters)
-    everyone = np.column_stack([scores, reference])
-    among_all, difference, variance = rankdata(everyone, axis=0), 0.0, 0.0
-    for own, sign in ((is_positive, 1.0), (~is_positive, -1.0)):
-        beyond = (among_all[own] - rankdata(everyone[own], axis=0)) / np.sum(~own)
-        placements = sign * (beyond[:, :-1] - beyond[:, -1:])
-        n_own, mean = len(placements), placements.mean(axis=0)
-        squares = ((placements - mean) ** 2).sum(axis=0) + prior_rows * USUAL_SPREAD
+    difference, variance = 0.0, 0.0
+    both = placements(is_positive, np.column_stack([scores, reference]))
+    for below, sign in zip(both, (1.0, -1.0), strict=True):
+        ahead = sign * (below[:, :-1] - below[:, -1:])
+        n_own, mean = len(ahead), ahead.mean(axis=0)
+        squares = ((ahead - mean) ** 2).sum(axis=0) + prior_rows * USUAL_SPREAD
         difference = difference + mean / 2.0
         variance = variance + squares / (n_own - 1.0 + prior_rows) / n_own
     return np.asarray(difference), np.sqrt(variance)
@@ -464,7 +435,7 @@ def solve_weights(votes: VoterScores, anchor: np.ndarray, b: np.ndarray) -> Solu
     voters = VoteArray(votes.unlabeled)
     lower = -np.inf if has_free_signs else 0.0
     terms = WeightTerms.of(voters.coverage, b, ridge=ridge, anchor=scale * anchor, lower=lower)
-    setting, solution = Game(voters, terms, SquareLoss()), None
+    setting, solution = Game(voters, terms, SquareLoss(), baseline=0.5), None
     for _ in range(1 + N_CORRECTIONS):
         corrected = b if solution is None else b + _sampling_correction(votes, solution)
         linear_term = voters.coverage * np.clip(corrected, -1.0, 1.0)
@@ -502,17 +473,13 @@ def fit_line(scores: np.ndarray, is_positive: np.ndarray, center: float) -> tupl
     y, prior = is_positive.astype(float), np.array([0.0, center])
     precision = 1.0 / np.array([SLOPE_SPREAD, INTERCEPT_SPREAD]) ** 2
 
-    def loss(line: np.ndarray) -> tuple[float, Callable[[], tuple[np.ndarray, np.ndarray]]]:
+    def loss(line: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         columns = np.column_stack([np.exp(line[0]) * scores, np.ones_like(scores)])
         z = columns[:, 0] + line[1]
-        fit = np.sum(np.logaddexp(0.0, z) - y * z)
-
-        def derivatives() -> tuple[np.ndarray, np.ndarray]:
-            p = expit(z)
-            gradient = columns.T @ (p - y) + precision * (line - prior)
-            return gradient, (columns.T * (p * (1.0 - p))) @ columns + np.diag(precision)
-
-        return float(fit + 0.5 * precision @ (line - prior) ** 2), derivatives
+        p, fit = expit(z), np.sum(np.logaddexp(0.0, z) - y * z)
+        gradient = columns.T @ (p - y) + precision * (line - prior)
+        curvature = (columns.T * (p * (1.0 - p))) @ columns + np.diag(precision)
+        return float(fit + 0.5 * precision @ (line - prior) ** 2), gradient, curvature
 
     line = minimize_by_newton(loss, prior)
     return float(np.exp(line[0])), float(line[1])

@@ -69,22 +69,17 @@ def terms_of_one_voter(draw):
 
 
 @given(terms_of_one_voter(), st.floats(-1, 1))
-def test_minimum_is_that_of_a_grid(terms, gradient):
+def test_best_response_is_that_of_a_grid(terms, gradient):
     grid = np.append(np.linspace(terms.lower[0], terms.upper[0], 4001), 0.0)
     values = [terms.value(np.array([theta])) + gradient * theta for theta in grid]
-    ours = terms.minimum(np.array([gradient]))
+    theta, ours = terms.best_response(np.array([gradient]))
+    assert terms.lower[0] <= theta[0] <= terms.upper[0]
     assert ours <= min(values) + 1e-12
     assert ours >= min(values) - 5e-3
-
-
-@given(terms_of_one_voter(), st.floats(-1, 1))
-def test_minimizer_lies_in_the_box(terms, gradient):
-    theta = terms.minimizer(np.array([gradient]))
-    assert terms.lower[0] <= theta[0] <= terms.upper[0]
 
 
 def test_without_box_or_anchor_the_minimum_runs_away():
     one, zero, infinite = np.ones(1), np.zeros(1), np.full(1, np.inf)
     terms = WeightTerms(one, zero, zero, zero, zero, infinite)
-    assert terms.minimum(np.array([0.5])) == -np.inf
-    assert terms.minimum(np.array([1.5])) == 0.0
+    assert terms.best_response(np.array([0.5])) == (np.inf, -np.inf)
+    assert terms.best_response(np.array([1.5])) == (0.0, 0.0)

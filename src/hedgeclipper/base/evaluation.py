@@ -175,12 +175,16 @@ def evaluate_predictions(
 
 
 def placements(is_positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the proportions of negatives below each positive, and of positives above negatives."""
-    ranks = rankdata(scores)
-    positive, negative = ranks[is_positive], ranks[~is_positive]
-    below = (positive - rankdata(positive)) / max(negative.size, 1)
-    above = 1.0 - (negative - rankdata(negative)) / max(positive.size, 1)
-    return below, above
+    """Return the proportions of negatives below each positive, and of positives below negatives.
+
+    Equal scores count one half, so that the mean of the former is the AUC. Scores have the shape
+    (n_rows,), or (n_rows, n_voters).
+    """
+    ranks, both = rankdata(scores, axis=0), (is_positive, ~is_positive)
+    of_positive, of_negative = (
+        (ranks[own] - rankdata(scores[own], axis=0)) / max(np.sum(~own), 1) for own in both
+    )
+    return of_positive, of_negative
 
 
 def _variance_of_mean(placements: np.ndarray) -> float:
@@ -200,9 +204,9 @@ def _auc(
         is_positive = true == number
         n_fewer = min(is_positive.sum(), (~is_positive).sum())
         if n_fewer:
-            below, above = placements(is_positive, probabilities[:, number])
-            values.append(below.mean())
-            errors.append(np.sqrt(_variance_of_mean(below) + _variance_of_mean(above)))
+            of_positive, of_negative = placements(is_positive, probabilities[:, number])
+            values.append(of_positive.mean())
+            errors.append(np.sqrt(_variance_of_mean(of_positive) + _variance_of_mean(of_negative)))
             n_least = min(n_least, n_fewer)
     if not values:
         return np.nan, (np.nan, np.nan)

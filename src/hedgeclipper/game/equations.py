@@ -119,14 +119,10 @@ class WeightTerms:
         """Return the sum of all terms."""
         return self.slack(theta) + self.ridge_penalty(theta)
 
-    def slope(self, theta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """Return the gradient of ``value(theta) + gradient @ theta`` without the width's term."""
-        return gradient - self.linear_term + self.curvature * (theta - self.anchor)
-
-    def minimizer(self, gradient: np.ndarray) -> np.ndarray:
+    def best_response(self, gradient: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the theta that minimizes ``value(theta) + gradient @ theta`` in the box.
 
-        Entries are infinite where there is no minimum.
+        The minimum comes with it. Where there is none, it is -inf and entries are infinite.
         """
         gain = self.linear_term - gradient
         reduced = np.sign(gain) * np.maximum(np.abs(gain) - self.width, 0.0)
@@ -136,35 +132,24 @@ class WeightTerms:
         up = self.anchor + (gain - self.width) / safe
         down = self.anchor + (gain + self.width) / safe
         pulled = np.maximum(up, 0.0) + np.minimum(down, 0.0)
-        return np.clip(np.where(curved, pulled, at_bound), self.lower, self.upper)
-
-    def minimum(self, gradient: np.ndarray) -> float:
-        """Return the minimum of ``value(theta) + gradient @ theta`` over the box, or -inf."""
-        theta = self.minimizer(gradient)
+        theta = np.clip(np.where(curved, pulled, at_bound), self.lower, self.upper)
         if not np.all(np.isfinite(theta)):
-            return -np.inf
-        return self.value(theta) + float(gradient @ theta)
+            return theta, -np.inf
+        return theta, self.value(theta) + float(gradient @ theta)
 
 
 @dataclass(frozen=True, eq=False)
 class Game:
     """Voters, what is known of them, the loss, and alpha (``unlabeled_weight``).
 
-    ``baseline``: the mean potential at which the slack is 0; None is Psi(0).
+    ``baseline`` is the mean potential at which the slack is 0: Psi(0) in the paper.
     """
 
     specialists: GameVoters
     terms: WeightTerms
     loss: Loss
+    baseline: float
     unlabeled_weight: float = 1.0
-    baseline: float | None = None
-
-    @property
-    def base(self) -> float:
-        """The baseline of the rows' part of the slack."""
-        if self.baseline is None:
-            return self.unlabeled_weight * float(self.loss.potential(np.zeros(1))[0])
-        return self.unlabeled_weight * self.baseline
 
     def evaluate(self, theta: np.ndarray, eps: float) -> BothSides:
         """Take one pass over the rows and return both sides of the game at theta."""
@@ -182,15 +167,17 @@ class Game:
                 row_gap += total + float(loss.conjugate(z).sum()) - float(np.sum(z * m))
             gradient += z @ block
         alpha, n = self.unlabeled_weight, self.specialists.n_samples
-        gradient, own, base = alpha * gradient / n, terms.value(theta), self.base
+        gradient, own, base = alpha * gradient / n, terms.value(theta), alpha * self.baseline
+        response, minimum = terms.best_response(gradient)
         primal, smoothing_gap = own + alpha * potential / n - base, alpha * row_gap / n
-        weights_gap = own + float(gradient @ theta) - terms.minimum(gradient)
+        weights_gap = own + float(gradient @ theta) - minimum
         return BothSides(
             theta=theta,
             primal=primal,
             dual=primal - smoothing_gap - weights_gap,
             smoothed=alpha * smoothed / n - base,
             vote_gradient=gradient,
+            response=response,
             smoothing_gap=smoothing_gap,
             weights_gap=weights_gap,
         )
@@ -202,8 +189,9 @@ class Game:
             sums += z[start : start + block.shape[0]] @ block
             start += block.shape[0]
         rows_part = self.unlabeled_weight / self.specialists.n_samples
+        _, minimum = self.terms.best_response(rows_part * sums)
         conjugates = float(self.loss.conjugate(z).sum())
-        return self.terms.minimum(rows_part * sums) - rows_part * conjugates - self.base
+        return minimum - rows_part * conjugates - self.unlabeled_weight * self.baseline
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +199,7 @@ class BothSides:
     """Both sides of the game at one theta.
 
     ``smoothed`` is the rows' part of the smoothed primal, ``vote_gradient`` its gradient, and
-    ``primal - dual`` is ``smoothing_gap + weights_gap``.
+    ``response`` the best weights against it. ``primal - dual`` is ``smoothing_gap + weights_gap``.
     """
 
     theta: np.ndarray
@@ -219,6 +207,7 @@ class BothSides:
     dual: float
     smoothed: float
     vote_gradient: np.ndarray
+    response: np.ndarray
     smoothing_gap: float
     weights_gap: float
 

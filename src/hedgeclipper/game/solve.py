@@ -237,7 +237,7 @@ def set_up_game(
     b = _check_correlations(label_correlations, voters.coverage.size)
     center = _check_anchor(anchor, strength, voters.coverage.size)
     terms = WeightTerms.of(voters.coverage, b, ridge=strength, anchor=center, upper=upper)
-    return Game(voters, terms, ZeroOneLoss(), alpha)
+    return Game(voters, terms, ZeroOneLoss(), baseline=1.0, unlabeled_weight=alpha)
 
 
 def _check_positive(name: str, value: Any, *, or_zero: bool = False) -> float:

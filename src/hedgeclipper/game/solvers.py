@@ -69,8 +69,9 @@ def store_games(estimator: Any, games: Sequence[Solution]) -> None:
 class Progress:
     """Keeps the best of both sides and tells when to stop.
 
-    ``best`` is the evaluation with the lowest primal value, once there was a pass. ``eps`` is the
-    width of the smoothing and ``curvature`` that of the slack, as the solver last saw it.
+    ``best`` is the evaluation with the lowest primal value, once there was a pass, and ``gap`` the
+    best primal minus the best dual value. ``stop_reason`` is "" as long as there is none. ``eps``
+    is the width of the smoothing and ``curvature`` that of the slack, as the solver last saw it.
     """
 
     tol: float
@@ -79,23 +80,10 @@ class Progress:
     curvature: float = 1.0
     primal: float = np.inf
     dual: float = -np.inf
+    gap: float = np.inf
     n_iter: int = 0
+    stop_reason: str = ""
     best: BothSides = field(init=False)
-
-    @property
-    def gap(self) -> float:
-        """Best primal minus best dual, at least 0."""
-        return max(self.primal - self.dual, 0.0)
-
-    @property
-    def is_converged(self) -> bool:
-        """Whether the relative gap is within tol."""
-        return relative_gap(self.gap, self.primal) <= self.tol
-
-    @property
-    def is_over(self) -> bool:
-        """Whether to stop, converged or not."""
-        return self.is_converged or self.n_iter >= self.max_iter
 
     def add(self, evaluation: BothSides) -> None:
         """Take in the result of a pass."""
@@ -109,8 +97,13 @@ class Progress:
         if evaluation.primal < self.primal:
             self.primal, self.best = evaluation.primal, evaluation
         self.dual = max(self.dual, evaluation.dual)
+        self.gap = max(self.primal - self.dual, 0.0)
+        if relative_gap(self.gap, self.primal) <= self.tol:
+            self.stop_reason = "converged"
+        elif self.n_iter >= self.max_iter:
+            self.stop_reason = "max_iter"
 
-    def solution(self, game: Game, stop_reason: str) -> Solution:
+    def solution(self, game: Game) -> Solution:
         """Return the best weights seen."""
         weights = self.best.theta.copy()
         weights.flags.writeable = False
@@ -120,7 +113,7 @@ class Progress:
             objective=self.primal,
             duality_gap=self.gap,
             n_iter=self.n_iter,
-            stop_reason=stop_reason,
+            stop_reason=self.stop_reason,
         )
 
 
@@ -133,9 +126,9 @@ def solve_batch(game: Game, tol: float, max_iter: int) -> Solution:
     """
     terms, progress, patience = game.terms, Progress(tol, max_iter), 12
     theta = np.clip(terms.anchor, terms.lower, terms.upper)
-    while not progress.is_over:
+    while not progress.stop_reason:
         last, n_iter = _stage(game, progress, theta, patience)
-        if progress.is_over:
+        if progress.stop_reason:
             break
         theta = last.theta
         if last.smoothing_gap > last.weights_gap:
@@ -147,15 +140,15 @@ def solve_batch(game: Game, tol: float, max_iter: int) -> Solution:
             # Where all rows are clipped the slack is linear and the optimum a corner of the box,
             # which quasi-Newton steps approach slowly; the best response to z is that corner.
             before = progress.primal
-            response = game.evaluate(terms.minimizer(last.vote_gradient), progress.eps)
+            response = game.evaluate(last.response, progress.eps)
             progress.add(response)
             theta = response.theta if response.primal < before else last.theta
         else:
             # no smoothing is left to take away from a smooth loss
             progress.eps = 0.0 if game.loss.is_smooth else progress.eps / 2
         if progress.eps < 1e-9:  # nothing but rounding is left
-            return progress.solution(game, "stalled")
-    return progress.solution(game, "converged" if progress.is_converged else "max_iter")
+            progress.stop_reason = "stalled"
+    return progress.solution(game)
 
 
 class SplitWeights:
@@ -212,9 +205,10 @@ def _stage(
         progress.add(result)
         seen.append(result)
         mostly_smoothing = result.smoothing_gap > result.weights_gap
-        if progress.is_over or mostly_smoothing or len(seen) >= patience:
+        if progress.stop_reason or mostly_smoothing or len(seen) >= patience:
             raise _StageOver
-        slope = terms.slope(weights, result.vote_gradient)
+        pull = terms.curvature * (weights - terms.anchor)
+        slope = result.vote_gradient - terms.linear_term + pull
         labels_part = terms.width @ size - terms.linear_term @ weights
         value = result.smoothed + terms.ridge_penalty(weights) + labels_part
         return value, split.gradient(slope, terms.width)
@@ -277,11 +271,12 @@ def solve_exact(game: Game, tol: float, max_iter: int) -> Solution:
     progress = Progress(tol, max_iter)
     progress.add(replace(game.evaluate(theta, eps=1e-9), dual=game.dual_value(z)))
     is_exact = progress.gap <= 1e-6 * max(1.0, abs(progress.primal))
-    return progress.solution(game, "exact" if is_exact else "stalled")
+    progress.stop_reason = "exact" if is_exact else "stalled"
+    return progress.solution(game)
 
 
 def minimize_by_newton(
-    evaluate: Callable[[np.ndarray], tuple[float, Callable[[], tuple[np.ndarray, np.ndarray]]]],
+    evaluate: Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]],
     start: np.ndarray,
     *,
     lower: np.ndarray | float = -np.inf,
@@ -289,21 +284,19 @@ def minimize_by_newton(
 ) -> np.ndarray:
     """Return the minimum of a smooth convex function of a few variables.
 
-    ``evaluate`` returns its value and a function that computes gradient and Hessian, or another
-    positive definite matrix in the place of the latter. Steps are halved until the value falls.
-    Variables stay at their ``lower`` bound where they would go below it, and at ``start`` where
-    they are fixed.
+    ``evaluate`` returns its value, gradient and Hessian, or another positive definite matrix in the
+    place of the latter. Steps are halved until the value falls. Variables stay at their ``lower``
+    bound where they would go below it, and at ``start`` where they are fixed.
     """
-    x, (value, derivatives) = start, evaluate(start)
+    x, (value, slope, hessian) = start, evaluate(start)
     for _ in range(50):
-        slope, hessian = derivatives()
         is_free = ((x > lower) | (slope < 0)) & ~np.asarray(is_fixed)
         step = np.zeros_like(x)
         step[is_free] = np.linalg.solve(hessian[np.ix_(is_free, is_free)], -slope[is_free])
         length, before = 1.0, value
         while length > 1e-9:
             tried = np.maximum(x + length * step, lower)
-            value, derivatives = evaluate(tried)
+            value, slope, hessian = evaluate(tried)
             if value <= before:
                 break
             length /= 2.0

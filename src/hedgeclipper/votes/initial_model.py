@@ -197,27 +197,23 @@ def _fit_weights(
     flat, start = parts.reshape(n_parts, -1), np.append(start, np.zeros(n_classes))
     is_class = np.arange(start.size) >= n_parts
 
-    def posterior(values: np.ndarray) -> tuple[float, Callable[[], tuple[np.ndarray, np.ndarray]]]:
+    def posterior(values: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         mixed = np.tensordot(values[:n_parts], parts, axes=1) + values[n_parts:]
         potential, expected = soft_maximum(mixed)
         penalty = np.sum((values - start) ** 2) / (2.0 * PRIOR_VARIANCE)
-
-        def derivatives() -> tuple[np.ndarray, np.ndarray]:
-            excess, weighted = expected - gold, parts * expected
-            slope = np.append(flat @ excess.ravel(), excess.sum(axis=0))
-            slope += (values - start) / PRIOR_VARIANCE
-            means = weighted.sum(axis=2)
-            cross = weighted.sum(axis=1) - means @ expected
-            hessian = np.block(
-                [
-                    [weighted.reshape(flat.shape) @ flat.T - means @ means.T, cross],
-                    [cross.T, np.diag(expected.sum(axis=0)) - expected.T @ expected],
-                ]
-            )
-            hessian.flat[:: len(hessian) + 1] += 1.0 / PRIOR_VARIANCE
-            return slope, hessian
-
-        return float(potential.sum() - np.sum(gold * mixed) + penalty), derivatives
+        excess, weighted = expected - gold, parts * expected
+        slope = np.append(flat @ excess.ravel(), excess.sum(axis=0))
+        slope += (values - start) / PRIOR_VARIANCE
+        means = weighted.sum(axis=2)
+        cross = weighted.sum(axis=1) - means @ expected
+        hessian = np.block(
+            [
+                [weighted.reshape(flat.shape) @ flat.T - means @ means.T, cross],
+                [cross.T, np.diag(expected.sum(axis=0)) - expected.T @ expected],
+            ]
+        )
+        hessian.flat[:: len(hessian) + 1] += 1.0 / PRIOR_VARIANCE
+        return float(potential.sum() - np.sum(gold * mixed) + penalty), slope, hessian
 
     lower, is_fixed = np.where(is_class, -np.inf, 0.0), is_class & is_balance_known
     values = minimize_by_newton(posterior, start, lower=lower, is_fixed=is_fixed)
