@@ -51,6 +51,16 @@ def test_labels_of_a_sample_can_be_kept_without_a_column():
     np.testing.assert_array_equal(again.rows, sample.rows)
 
 
+@pytest.mark.parametrize("make", [list, np.array, lambda ids: pd.DataFrame({"id": ids})])
+def test_long_ids_are_told_apart(make):
+    """Beyond 2**53 floats do not know each whole number."""
+    ids = [2**53, 2**53 + 1, 2**62 + 1]
+    sample = draw_sample(make(ids), 1)
+    sample.check(pd.DataFrame({"id": [str(one) for one in ids]}))
+    with pytest.raises(ValueError, match="order has changed"):
+        sample.check(make([2**53 + 1, 2**53, 2**62 + 1]))
+
+
 def test_changed_strings_are_recognized():
     frame = pd.DataFrame({"text": ["a", "b", None], "n": [1, 2, 3]})
     sample = draw_sample(frame, 2)
@@ -102,7 +112,7 @@ def test_a_record_is_read_back(monkeypatch, excluded):
     monkeypatch.setattr(sample_module, "CELL", 60)  # so that it takes many cells
     sample = draw_sample(np.arange(300.0), 40, seed=2, excluded=list(excluded)).extended(50)
     columns = {name: cells[::-1] for name, cells in record_columns(sample, 1).items()}
-    found, places, n_columns = read_record(columns)
+    found, places, n_columns = read_record(columns, 300)
     assert np.array_equal(found.rows, sample.rows)
     assert np.array_equal(found.excluded, list(excluded))
     assert (found.seed, found.n_first, found.n_rows, found.digest) == (2, 40, 300, sample.digest)
@@ -113,7 +123,7 @@ def test_a_record_is_read_back(monkeypatch, excluded):
 def test_a_record_is_checked_against_the_rows():
     rows = np.random.default_rng(0).normal(size=(30, 2))
     columns = pd.DataFrame(record_columns(draw_sample(rows, 4), 2))
-    found, _, _ = read_record(columns)
+    found, _, _ = read_record(columns, 30)
     found.check(rows)
     found.check(pd.DataFrame(rows).astype(str))
     for others in (rows[::-1], rows[:29], 31):
@@ -130,8 +140,8 @@ def test_a_record_of_more_rows_than_there_are_draws_nothing():
 
 
 def test_a_long_seed_is_read_back():
-    sample = draw_sample(30, 4, seed=2**60 + 1)
-    assert np.array_equal(read_record(record_columns(sample, 0))[0].rows, sample.rows)
+    sample = draw_sample(30, 4, seed=2**128 - 1)
+    assert np.array_equal(read_record(record_columns(sample, 0), 30)[0].rows, sample.rows)
 
 
 def changed(**cells):
@@ -145,19 +155,27 @@ def changed(**cells):
     ("columns", "message"),
     [
         (changed(row=(2, 1)), "row 1 is at position 3"),
-        (changed(row=(2, "x")), "whole numbers. Got 'x'"),
-        (changed(position=(0, 9)), "position 1 is missing"),
-        (changed(position=(3, 9)), "Position 9 is not in the sample, which has 4 rows"),
+        (changed(row=(2, "x")), "whole numbers from 0 to 29. Got 'x'"),
+        (changed(position=(0, 2)), "position 1 is missing"),
+        (changed(position=(3, 9)), "whole numbers from 1 to 4. Got '9'"),
+        (changed(position=(3, 0)), "whole numbers from 1 to 4. Got '0'"),
+        (changed(position=(3, 10**30)), "whole numbers from 1 to 4"),
+        (changed(row=(2, "9" * 5000)), "whole numbers from 0 to 29"),
         (changed(record=(0, "seed=1")), "must have one record. Got 2"),
-        (changed(excluded=(0, f"1..{10**15}")), "rows 0 to 29. Got '1..1000000000000000'"),
-        (changed(excluded=(0, "2..1")), "rows 0 to 29. Got '2..1'"),
+        (changed(excluded=(0, f"1..{10**15}")), "from 0 to 29. Got '1000000000000000'"),
+        (changed(excluded=(0, "2..1")), "ascending order. Got '2..1'"),
+        (changed(excluded=(0, "1..9 " * 4000)), "ascending order. Got '1..9' after row 9"),
         ({**changed(), "record": ["seed=1"] * 4}, "has no 'drawn'"),
+        (
+            {**changed(), "record": ["seed=0 drawn=4 first=5 rows=30 columns=0 digest=none"] * 4},
+            "5 of 4 rows were drawn at first",
+        ),
         ({**changed(), "record": [None] * 4}, "must have one record. Got 0"),
     ],
 )
 def test_a_record_that_was_changed(columns, message):
     with pytest.raises(ValueError, match=message):
-        read_record(columns)
+        read_record(columns, 30)
 
 
 def test_more_rows_left_out_than_can_be_recorded(monkeypatch):

@@ -44,6 +44,8 @@ ROW, POSITION, RECORD, EXCLUDED = "row", "position", "record", "excluded"
 RECORD_COLUMNS = (ROW, POSITION, RECORD, EXCLUDED)
 # spreadsheets cut cells of more than 32,767 characters
 CELL = 20_000
+# the largest number that a record may have: a seed
+MOST = 2**128
 
 
 @dataclass(eq=False)
@@ -280,8 +282,8 @@ def _draw(n_rows: int, excluded: np.ndarray, n: int, seed: int) -> np.ndarray:
 
 def check_seed(seed: Any) -> None:
     """Raise if this is no seed of a random order."""
-    if not isinstance(seed, Integral) or seed < 0:
-        raise ValueError(f"seed must be a whole number and not negative. Got {seed!r}.")
+    if not (isinstance(seed, Integral) and 0 <= seed <= MOST):
+        raise ValueError(f"seed must be a whole number from 0 to 2**128. Got {seed!r}.")
 
 
 def _pool(n_rows: int, excluded: np.ndarray) -> np.ndarray:
@@ -422,7 +424,7 @@ def record_columns(sample: Sample, n_columns: int) -> dict[str, list]:
 
 
 def read_record(
-    columns: Mapping[str, Sequence[Any]], n_file: int | None = None
+    columns: Mapping[str, Sequence[Any]], n_file: int
 ) -> tuple[Sample, np.ndarray, int]:
     """Return the sample that columns record, and for each line which of its rows it has.
 
@@ -433,8 +435,8 @@ def read_record(
     columns : mapping of str to sequence
         The columns of `record_columns`, such as a frame; lines may be in another order, or
         missing.
-    n_file : int or None, default=None
-        Number of rows of the file; a record of another number is an error. Nothing is drawn then.
+    n_file : int
+        Number of rows of the file; a record of another number is an error.
 
     Returns
     -------
@@ -448,29 +450,28 @@ def read_record(
     Examples
     --------
     >>> columns = record_columns(draw_sample(100, 3), n_columns=0)
-    >>> sample, places, _ = read_record({name: cells[::-1] for name, cells in columns.items()})
+    >>> columns = {name: cells[::-1] for name, cells in columns.items()}
+    >>> sample, places, _ = read_record(columns, 100)
     >>> np.array_equal(sample.rows, draw_sample(100, 3).rows), places
     (True, array([2, 1, 0]))
     """
     names = "seed", "drawn", "first", "rows", "columns", "digest"
     facts = parse_record(columns[RECORD], *names)
     seed, n, n_first, n_rows, n_columns = (_whole(facts[name], RECORD) for name in names[:-1])
-    places = np.array([_whole(cell, POSITION) for cell in columns[POSITION]], np.int64) - 1
-    given = np.array([_whole(cell, ROW) for cell in columns[ROW]], np.int64)
     digest = "" if facts["digest"] == "none" else facts["digest"]
     nothing = np.zeros(0, np.int64)
     sample = Sample(nothing, n_rows, nothing, seed, digest, n_first)
-    if n_file is not None:  # before the draw, since any number may be written
-        sample.check(n_file)
+    sample.check(n_file)  # before the draw, since any number may be written
+    if not n_first <= n <= n_rows:
+        raise ValueError(
+            f"The record says that {n_first:,} of {n:,} rows were drawn at first, from {n_rows:,}. "
+            f"Leave the column {RECORD!r} as it was written."
+        )
+    places = np.array([_whole(cell, POSITION, n, 1) for cell in columns[POSITION]], np.int64) - 1
+    given = np.array([_whole(cell, ROW, n_rows - 1) for cell in columns[ROW]], np.int64)
     excluded = _excluded(columns.get(EXCLUDED), places, n_rows)
     drawn = draw_sample(n_rows, n, seed=seed, excluded=excluded)
     sample = replace(sample, rows=drawn.rows, excluded=excluded)
-    outside = places[(places < 0) | (places >= n)]
-    if outside.size:
-        raise ValueError(
-            f"Position {outside[0] + 1} is not in the sample, which has {n:,} rows. Leave the "
-            f"column {POSITION!r} as it was written."
-        )
     changed = np.flatnonzero(given != sample.rows[places])
     if changed.size:
         at = changed[0]
@@ -493,30 +494,26 @@ def _excluded(cells: Sequence[Any] | None, places: np.ndarray, n_rows: int) -> n
             "The line of position 1 is missing. It records which rows were left out of the draw. "
             "Leave all lines in the file; a label may stay empty."
         )
-    found = []
+    left_out, start = np.zeros(n_rows, bool), 0
     for place in sorted(texts):
         for word in texts[place].replace("None", "").split():
             first, _, last = word.partition("..")
-            ends = _whole(first, EXCLUDED), _whole(last or first, EXCLUDED)
-            if not 0 <= ends[0] <= ends[1] < n_rows:
+            low, high = (_whole(end, EXCLUDED, n_rows - 1) for end in (first, last or first))
+            if not start <= low <= high:
                 raise ValueError(
-                    f"The column {EXCLUDED!r} must have rows 0 to {n_rows - 1}. Got {word!r}. "
-                    "Leave it as it was written."
+                    f"The column {EXCLUDED!r} must hold rows in ascending order. Got {word!r} "
+                    f"after row {start - 1}. Leave it as it was written."
                 )
-            found.append(np.arange(ends[0], ends[1] + 1))
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+            start = high + 1
+            left_out[low:start] = True
+    return np.flatnonzero(left_out)
 
 
-def _whole(cell: Any, column: str) -> int:
-    if str(cell).isdecimal():  # a float has too few digits for a long seed
-        return int(cell)
-    try:
-        number = float(cell)
-        if number != int(number):
-            raise ValueError
-    except (TypeError, ValueError, OverflowError) as error:
+def _whole(cell: Any, column: str, most: int = MOST, least: int = 0) -> int:
+    text = str(cell).removesuffix(".0")
+    if not (text.isdecimal() and len(text) <= len(str(MOST)) and least <= int(text) <= most):
         raise ValueError(
-            f"The column {column!r} must hold whole numbers. Got {cell!r}. Leave it as it was "
-            "written."
-        ) from error
-    return int(number)
+            f"The column {column!r} must hold whole numbers from {least} to {most}. Got "
+            f"{text[:50]!r}. Leave it as it was written."
+        )
+    return int(text)

@@ -19,7 +19,7 @@ import narwhals as nw
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.io.frames import frame_arrays, is_float, is_frame, is_missing, is_pandas
+from hedgeclipper.io.frames import EXACT, frame_arrays, is_float, is_frame, is_missing, is_pandas
 from hedgeclipper.sklearn_private import _safe_indexing
 
 MOST_ROWS_PER_BATCH = 1 << 16
@@ -187,7 +187,8 @@ def digest_in_order(X: Any) -> str:
 def plain_numbers(values: np.ndarray) -> np.ndarray:
     """Return a column as numbers that are the same from CSV, Parquet and spreadsheets.
 
-    7, 7.0 and "007" are one value, so are true and "TRUE", and a day and its first second.
+    7, 7.0 and "007" are one value, so are true and "TRUE", and a day and its first second. Whole
+    numbers beyond 2**53, such as long ids, become checksums, since floats cannot tell them apart.
 
     Examples
     --------
@@ -198,7 +199,10 @@ def plain_numbers(values: np.ndarray) -> np.ndarray:
     True
     """
     if values.dtype.kind in "biuf":
-        return values.astype(np.float64)
+        numbers = values.astype(np.float64)
+        if values.dtype.kind in "iu" and (is_long := np.abs(numbers) >= EXACT).any():
+            numbers[is_long] = plain_numbers(values[is_long].astype(object))
+        return numbers
     if values.dtype.kind == "M":
         values = values.astype("datetime64[us]").astype(object)
     known = {value: _plain_number(value) for value in set(values.tolist())}
@@ -209,7 +213,8 @@ def _plain_number(value: Any) -> float:
     text = "" if is_missing(value) else str(value).strip().removesuffix(" 00:00:00")
     if text.lower() in ("", "true", "false"):
         return {"": np.nan, "true": 1.0, "false": 0.0}[text.lower()]
-    return float(text) if is_float(text) else float(crc32(text.encode()))
+    is_long = text.removeprefix("-").isdecimal() and abs(float(text)) >= EXACT
+    return float(text) if is_float(text) and not is_long else float(crc32(text.encode()))
 
 
 def hash_rows(X: Any) -> np.ndarray:
@@ -220,7 +225,7 @@ def hash_rows(X: Any) -> np.ndarray:
     odd = np.random.PCG64(0).random_raw(X.shape[1]) | np.uint64(1)
     is_sparse = sparse.issparse(X)
     # bits of 0 are 0, -0.0 becomes 0.0, in a copy, and all missing values have the same bits
-    values = np.asarray(X.data if is_sparse else X, dtype=np.float64) + 0.0
+    values = plain_numbers(X.data if is_sparse else np.asarray(X)) + 0.0
     values[np.isnan(values)] = np.nan
     cells = _mixed(values.view(np.uint64))
     if is_sparse:

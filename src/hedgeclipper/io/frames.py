@@ -20,7 +20,7 @@ from scipy import sparse
 
 from hedgeclipper.io.messages import import_extra
 
-_EXACT = 2.0**53
+EXACT = 2.0**53
 
 
 def is_frame(data: Any) -> bool:
@@ -239,7 +239,7 @@ def labels_of(column: Any, place: str) -> np.ndarray:
         )
     missing = missing_labels(values)
     known = as_classes(values[~missing], place)
-    if known.dtype.kind in "iu" and np.any(np.abs(known.astype(float)) >= _EXACT):
+    if known.dtype.kind in "iu" and np.any(np.abs(known.astype(float)) >= EXACT):
         raise ValueError(
             f"{place} holds whole numbers beyond 2**53, which float64 cannot tell apart. Encode "
             "the classes as small numbers or as strings."
@@ -305,7 +305,7 @@ def as_classes(labels: Any, place: str) -> np.ndarray:
                 f"{place} must hold numbers of classes that fit into 64 bits. Got "
                 f"{max(labels, key=abs)}. Pass such labels as strings."
             ) from error
-    if array.dtype.kind == "f" and np.all((array == np.floor(array)) & (np.abs(array) < _EXACT)):
+    if array.dtype.kind == "f" and np.all((array == np.floor(array)) & (np.abs(array) < EXACT)):
         return array.astype(np.int64)
     return array
 
