@@ -324,6 +324,22 @@ def shortened(content, name):
     return content.replace(size.to_bytes(4, "little"), (1000).to_bytes(4, "little"))
 
 
+def header_of(shape, dtype):
+    """Return the header of an array, as NumPy writes it, without a single entry."""
+    buffer = io.BytesIO()
+    facts = {"descr": dtype, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(buffer, facts)
+    return buffer.getvalue()
+
+
+def read_again(n_reads):
+    """Return the parts of a list that has the same array so many times, each read by itself."""
+    parts = parts_in(skops.io.dumps([np.zeros(10**6)]))
+    schema = json.loads(parts["schema.json"])
+    schema["content"] = [{**schema["content"][0], "__id__": k + 1} for k in range(n_reads)]
+    return {**parts, "schema.json": json.dumps(schema)}
+
+
 def bombs(parts):
     name = next(name for name in parts if name.endswith(".npy"))
     # of a matrix; older versions of skops keep its arrays one by one
@@ -336,6 +352,11 @@ def bombs(parts):
     yield "description", zipped(**{**parts, "schema.json": b"[" + b" " * N_ZEROS + b"]"})
     yield "archive inside", zipped(**{**parts, inside: zipped(data=zeros)})
     yield "an array more", zipped(**parts, more=zeros)
+    claim = header_of((N_ZEROS,), "<f8")
+    yield "array that claims entries", zipped(**{**parts, name: claim})
+    yield "array of entries without bytes", zipped(**{**parts, name: header_of((10**12,), "<U0")})
+    yield "array inside that claims", zipped(**{**parts, inside: zipped(**{"data.npy": claim})})
+    yield "array read again", zipped(**{HEADER: parts[HEADER], **read_again(20)})
 
 
 def test_archives_that_unpack_to_too_much_are_refused(tmp_path, small_file):

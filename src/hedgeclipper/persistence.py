@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from io import BytesIO
@@ -25,6 +27,7 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
+from numpy.lib import format as npy_format
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.tree import BaseDecisionTree
@@ -59,6 +62,8 @@ from hedgeclipper.weighing import RankScale, VoteScales, WeightedVote
 FORMAT = 18
 HEADER = "hedgeclipper.json"
 _ZIP_MAGIC = b"PK\x03\x04"
+# NumPy reads no longer header of an array
+_MOST_HEADER = 10_000
 _CHECKSUM_BYTES = 64
 # what a file may unpack to: models that we saved take 3 to 12 times the size of their files
 _FREE_BYTES, _MOST_TIMES = 16 * 2**20, 32
@@ -202,6 +207,7 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
         if _checksum(memoryview(content)[:-_CHECKSUM_BYTES]) != content[-_CHECKSUM_BYTES:]:
             raise ValueError("its checksum is not that of its content")
         _check_sizes(content, _room(len(content)))
+        _check_reads(content, _room(len(content)))
         refused = sorted({*skops.get_untrusted_types(data=content)} - {*TRUSTED, *trusted})
         if not refused:
             model = skops.loads(content, trusted=[*TRUSTED, *trusted])
@@ -261,15 +267,48 @@ def _check_sizes(content: bytes, room: int) -> int:
             room -= part.file_size
             part.file_size += 1  # so that one byte more would be read
             with archive.open(part) as file:
-                start = file.read(len(_ZIP_MAGIC))
+                start = file.read(_MOST_HEADER)
                 rest = iter(partial(file.read, 1 << 20), b"")
                 n_bytes = len(start) + sum(map(len, rest))
             part.file_size -= 1
-            if n_bytes != part.file_size:
+            if n_bytes != part.file_size or _array_size(start, n_bytes) != n_bytes:
                 raise ValueError("a part of it is longer or shorter than it says")
-            if start == _ZIP_MAGIC:
+            if start.startswith(_ZIP_MAGIC):
                 room = _check_sizes(archive.read(part), room)
     return room
+
+
+def _array_size(start: bytes, otherwise: int) -> int:
+    """Return how many bytes an array with this header takes; NumPy allocates them unseen.
+
+    ``otherwise`` is returned for what is no array.
+    """
+    if not start.startswith(npy_format.MAGIC_PREFIX):
+        return otherwise
+    header = BytesIO(start)
+    if npy_format.read_magic(header) != (1, 0):
+        raise ValueError("an array has a header that no model has")
+    shape, _, dtype = npy_format.read_array_header_1_0(header)
+    # entries of no bytes would cost nothing here, and memory as objects
+    return header.tell() + math.prod(shape) * max(dtype.itemsize, 1)
+
+
+def _check_reads(content: bytes, room: int) -> None:
+    """Raise if parts take too much memory as often as the description has them read."""
+    reads: Counter[str] = Counter()
+    known = set()
+
+    def count_read(node: dict[str, Any]) -> None:
+        name, identity = node.get("file"), node.get("__id__")
+        if name is not None and not (identity and (name, identity) in known):
+            reads[name] += 1
+        known.add((name, identity))  # which skops reads only once
+
+    with ZipFile(BytesIO(content)) as archive:
+        json.loads(archive.read("schema.json"), object_hook=count_read)
+        sizes = {part.filename: part.file_size for part in archive.infolist()}
+    if sum(sizes.get(name, 0) * n_reads for name, n_reads in reads.items()) > room:
+        raise ValueError("it unpacks to far more than a model")
 
 
 def parts_of(model: Any) -> Iterator[Any]:

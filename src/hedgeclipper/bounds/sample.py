@@ -282,7 +282,7 @@ def _draw(n_rows: int, excluded: np.ndarray, n: int, seed: int) -> np.ndarray:
 
 def check_seed(seed: Any) -> None:
     """Raise if this is no seed of a random order."""
-    if not (isinstance(seed, Integral) and 0 <= seed <= MOST):
+    if not (isinstance(seed, Integral) and 0 <= int(seed) <= MOST):
         raise ValueError(f"seed must be a whole number from 0 to 2**128. Got {seed!r}.")
 
 
