@@ -162,6 +162,42 @@ def test_a_session_goes_on_with_what_it_began_with(command, words, said):
     assert Path(SESSION).read_bytes() == before
 
 
+LABEL = ("label", "rows.csv", "--target", "kind", "--classes", "benign,malignant", "--terminal")
+
+
+def test_a_finished_session_is_said_to_be_finished(command):
+    label(700)
+    assert command(*LABEL).code == 0, command.err
+    assert "Written to" in command.out
+    paths = [Path(SESSION), Path("rows.labeled.csv"), Path("rows.labeled.html")]
+    before = [path.stat().st_mtime_ns for path in paths]
+    assert command(*LABEL).code == 0, command.err
+    assert "The finished file is" in command.out
+    assert all(path.name in command.out for path in paths[1:])
+    assert [path.stat().st_mtime_ns for path in paths] == before
+
+
+def test_a_finished_session_replaces_no_other_file(command):
+    label(700, n_skipped=2)  # rows without a label do not make it go on
+    finished, report = Path("rows.labeled.csv"), Path("rows.labeled.html")
+    report.write_text("mine")
+    assert command(*LABEL).code == 0, command.err
+    assert "There is no report" in command.out
+    changed = finished.read_bytes().replace(b"people", b"nobody", 1)
+    finished.write_bytes(changed)
+    assert command(*LABEL).code == ExitCode.OUTPUT
+    assert "rows.labeled.csv exists already. Pass --force" in command.err
+    assert (finished.read_bytes(), report.read_text()) == (changed, "mine")
+
+
+def test_a_session_that_is_not_finished_replaces_no_file_that_is_there(command):
+    label(5)
+    Path("rows.labeled.csv").write_text("mine")
+    assert command(*LABEL).code == ExitCode.OUTPUT
+    assert "rows.labeled.csv exists already. Pass --force" in command.err
+    assert Path("rows.labeled.csv").read_text() == "mine"
+
+
 def test_a_column_that_seems_to_be_made_of_the_labels_is_kept(command, monkeypatch):
     jobs = []
 

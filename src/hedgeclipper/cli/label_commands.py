@@ -6,7 +6,9 @@ from collections import Counter
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from filecmp import cmp
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -42,21 +44,10 @@ def label_rows(options: LabelRows, output: Output) -> None:
     frontend = Frontend(loop, table.X, options.annotator)
     finished = FinishedFile(table, frontend, options, output)
     try:
-        with suppress(KeyboardInterrupt, EOFError):  # the usual way to stop
-            if options.terminal:
-                from rich.console import Console
-
-                from hedgeclipper.labeling.keys import Keys
-                from hedgeclipper.labeling.terminal import TerminalLabeling
-
-                with Keys() as keys:
-                    TerminalLabeling(frontend, table.view, table.classes, keys, Console()).run()
-            else:
-                # imported here, since it needs the extra
-                from hedgeclipper.labeling.server import LabelPage, serve
-
-                page = LabelPage(frontend, table.view, table.target, table.classes, finished.write)
-                serve(page, options.port, output.say, open_browser=not options.no_browser)
+        if not frontend.is_over():
+            check_outputs(table.output, inputs=[], force=options.force)
+            with suppress(KeyboardInterrupt, EOFError):  # the usual way to stop
+                _label(frontend, table, finished, options, output)
         if frontend.is_over():
             words, is_writing = finished.write()
             output.say(words)
@@ -68,6 +59,30 @@ def label_rows(options: LabelRows, output: Output) -> None:
     finally:
         frontend.close()
         loop.close()
+
+
+def _label(
+    frontend: Frontend,
+    table: RowsToLabel,
+    finished: FinishedFile,
+    options: LabelRows,
+    output: Output,
+) -> None:
+    """Have rows labeled in the terminal, or on the page, until the user stops."""
+    # imported here, since each needs what the other one does not
+    if options.terminal:
+        from rich.console import Console
+
+        from hedgeclipper.labeling.keys import Keys
+        from hedgeclipper.labeling.terminal import TerminalLabeling
+
+        with Keys() as keys:
+            TerminalLabeling(frontend, table.view, table.classes, keys, Console()).run()
+    else:
+        from hedgeclipper.labeling.server import LabelPage, serve
+
+        page = LabelPage(frontend, table.view, table.target, table.classes, finished.write)
+        serve(page, options.port, output.say, open_browser=not options.no_browser)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +106,8 @@ class RowsToLabel:
         stem = first.name.removesuffix(".gz").rpartition(".")[0] or first.name
         to = options.to or first.with_name(f"{stem}{FINISHED_SUFFIX}.csv")
         session = options.session or first.with_name(first.name + SESSION_SUFFIX)
-        check_outputs(to, inputs=[files, session], force=options.force)
+        # a session that is there may be finished, and this its finished file
+        check_outputs(to, inputs=[files, session], force=options.force or session.exists())
         check_suffix(to, *TABLE_SUFFIXES)
         named = [name for name in (options.text, options.image) if name is not None]
         files.require(named, "--text and --image")
@@ -189,7 +205,11 @@ def _check_same_session(
 
 
 class FinishedFile:
-    """Writes the finished file, anew if labels have changed since, and a report meanwhile."""
+    """Writes the finished file, anew if labels have changed since, and a report meanwhile.
+
+    What an earlier start has written stays as it is, if it would be the same now. Any other file
+    that exists is replaced only with ``--force``.
+    """
 
     def __init__(
         self, table: RowsToLabel, frontend: Frontend, options: LabelRows, output: Output
@@ -225,12 +245,22 @@ class FinishedFile:
         frame = table.frame.assign(**{table.target: labels, SOURCE: source})
         if result.notes:
             frame[NOTE] = [result.notes.get(row) for row in range(len(frame))]
-        write_frame(frame, table.output, force=True)
-        self.output.wrote("labels", table.output)
+        may_replace = self.options.force or bool(self._words)  # what this start has written
+        is_there = not may_replace and _holds(table.output, frame)
+        if not is_there:
+            write_frame(frame, table.output, force=may_replace)
+            self.output.wrote("labels", table.output)
         counts = Counter(str(label) for label in labels[~is_open])
         found = ", ".join(f"{n:,} {name}" for name, n in counts.most_common())
-        self._begin_report(result.describe())
-        return "\n".join([result.describe(), f"{found}.", f"Written to {table.output}."])
+        where = (
+            f"The finished file is {table.output}." if is_there else f"Written to {table.output}."
+        )
+        report = table.output.with_suffix(".html")
+        if is_there and report.is_file():
+            self._report.set_result(report)
+        else:
+            self._begin_report(report, result.describe())
+        return "\n".join([result.describe(), f"{found}.", where])
 
     def _report_words(self) -> str:
         if not self._report.done():
@@ -239,7 +269,7 @@ class FinishedFile:
             return f"There is no report: {error}"
         return f"A report of what the model has learned: {self._report.result()}."
 
-    def _begin_report(self, claim: str) -> None:
+    def _begin_report(self, path: Path, claim: str) -> None:
         """Have a report of a model written that has learned from all labels."""
         table, session = self.table, read_session(self.table.session)
         y = np.full(len(table.X), None, object)
@@ -248,7 +278,6 @@ class FinishedFile:
         if sample is not None:  # rows that were skipped before the draw have no label
             excluded = np.intersect1d(sample.excluded, np.flatnonzero(~missing_labels(y)))
             sample = replace(sample, excluded=excluded)
-        path = table.output.with_suffix(".html")
         options = {
             "claim": claim,
             "about": {"Session": str(table.session)},
@@ -263,6 +292,16 @@ class FinishedFile:
             return
         job = ReportJob(_model(self.options), table.X, y, sample, path, options)
         self._report = self.frontend.run_apart(job)
+
+
+def _holds(path: Path, frame: pd.DataFrame) -> bool:
+    """Return whether a file is what writing the frame would make of it."""
+    if not path.exists():
+        return False
+    with TemporaryDirectory() as folder:
+        again = Path(folder, path.name)
+        write_frame(frame, again, force=False)
+        return cmp(path, again, shallow=False)
 
 
 @dataclass(frozen=True, eq=False)

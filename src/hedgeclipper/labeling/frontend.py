@@ -57,12 +57,14 @@ class Frontend:
         self.loop, self.annotator = loop, annotator
         self.is_fitting = False
         self._fit_problem = self._step_problem = ""
-        self._is_exhausted = False  # whether the last who asked got no row
         self._lock = RLock()
         self._holders: dict[str, Holder] = {}
         self._waiting: list[int] = []  # rows that were asked, and that no tab has now
         self._worker = FitWorker(X)
         with self._lock:
+            first = self._asked()
+            self._waiting += [] if first is None else [first]
+            self._is_exhausted = not self._waiting  # whether the last who asked got no row
             self._fit_if_due()
 
     def close(self) -> None:
@@ -92,7 +94,7 @@ class Frontend:
         """Return whether no row is open, and no fit will ask for another one."""
         with self._lock:
             is_open = any(holder.row is not None for holder in self._holders.values())
-            is_learning = self.is_fitting and self.loop.phase != "finished"
+            is_learning = self.is_fitting and not self.loop.is_answered
             return self._is_exhausted and not is_open and not is_learning
 
     def next_row(self, tab: str) -> int | None:

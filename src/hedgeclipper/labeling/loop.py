@@ -356,6 +356,11 @@ class LabelingLoop:
         return "review" if self._state.level is None else "choose"
 
     @property
+    def is_answered(self) -> bool:
+        """Whether each row has an answer or keeps its prediction: no fit can ask for more then."""
+        return not np.any(self._needs_review() & (self._codes == NONE))
+
+    @property
     def n_attempts(self) -> int:
         """Number of attempts to prove so far."""
         return len(self._state.attempts)
