@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from hedgeclipper import HedgeClipperClassifier, LabelingLoop
 from hedgeclipper.cli.output import ExitCode
 from hedgeclipper.labeling.session import read_session
+from tests.labeling.test_session import rewritten, set_in, taking_less_than
 
 SESSION = "rows.csv.session.jsonl"
 FIT = ("fit", "rows.csv", "--labels", SESSION, "-m", "m.skops", "--json")
@@ -130,6 +131,18 @@ def test_a_session_of_other_rows(command):
     pd.read_csv("rows.csv")[:500].to_csv("rows.csv", index=False)
     assert command(*FIT).code == ExitCode.DATA
     assert "is a session of 569 rows, and rows.csv has 500" in command.result["error"]
+
+
+def test_a_forged_session_of_many_rows_is_refused_before_they_take_memory(command):
+    frame, truth = label(60)
+    rewritten(Path(SESSION), set_in("session", rows=3 * 10**7))
+    frame.assign(prediction=truth).to_csv("predictions.csv", index=False)
+    for words in (FIT, ("audit", "predictions.csv", "--labels", SESSION)):
+        with taking_less_than(10**8):
+            assert command(*words).code == ExitCode.DATA
+        assert "is a session of 30,000,000 rows" in command.err
+    assert command("sample", "rows.csv", "-n", 90, "--extend", SESSION, "-o", "o.csv").code == 3
+    assert "is no sample" in command.err
 
 
 def test_a_session_of_rows_in_another_order(command):

@@ -4,6 +4,8 @@ import shutil
 import stat
 import subprocess
 import sys
+import tracemalloc
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -28,6 +30,17 @@ def state(loop):
         row: loop._state.marks.of(row) for row in range(loop.n_rows) if loop._state.marks.of(row)
     }
     return loop.phase, loop._codes.tolist(), marks, attempts, loop._state.again
+
+
+@contextmanager
+def taking_less_than(n_bytes):
+    """Check that what is done in a ``with`` block takes less memory than so many bytes."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < n_bytes
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.fixture
@@ -256,8 +269,19 @@ def test_forged_predictions_of_another_kind_are_refused(path, name, kind):
 def test_a_session_of_more_rows_than_memory_holds_is_refused(path):
     make_loop(X, session=path).close()
     rewritten(path, set_in("session", rows=10**15))
+    session = read_session(path)
+    assert session.n_rows == 10**15
     with pytest.raises(SessionError, match="cannot be followed"):
-        read_session(path)
+        session.rows
+
+
+def test_forged_predictions_of_many_rows_are_refused_before_they_take_memory(path):
+    run(make_loop(X, session=path), Y, until="prove").close()
+    (arrays,) = path.parent.glob("*.npz")
+    many = np.zeros(3 * 10**7, np.int8)
+    np.savez_compressed(arrays, order=many, predicted=many, uncertainties=many)
+    with taking_less_than(10**7), pytest.raises(SessionError, match="more than 800 rows"):
+        resume(path)
 
 
 def test_other_rows_are_refused(path):

@@ -17,6 +17,7 @@ from hedgeclipper.cli.checked_labels import (
     LabelTable,
     PeoplesLabels,
     clean_texts,
+    has_record,
     settle_people,
 )
 from hedgeclipper.cli.finish_commands import LABEL, claim_of, labels_table, write_rows
@@ -110,7 +111,7 @@ def _extended(
     """Return a sample with more rows than the one before, and the labels so far."""
     name = str(options.extend)
     given = LabelTable.read(name, column, list(frame), table.place, options.dialect, output)
-    if not given.is_sample:
+    if not has_record(given.frame):
         raise ValueError(
             f"{name} is no sample of `hedgeclipper sample`: it has no record of a draw. Pass the "
             "file that it has written."

@@ -59,7 +59,8 @@ class PeoplesLabels:
 class LabelTable:
     """A table of labels as it was read: the name of its file, its columns, and that of the labels.
 
-    Its lines are about rows of another table, which errors call ``place``.
+    Its lines are about rows of another table, which errors call ``place``. Those of a ``session``
+    are read once the number of its rows is known to be that of the other table.
     """
 
     name: str
@@ -91,8 +92,7 @@ class LabelTable:
 
             session = read_session(name)
             found = column or session.target or "label"
-            frame = pd.DataFrame({ROW: session.rows, found: session.labels})
-            return cls(name, frame, found, place, session)
+            return cls(name, pd.DataFrame(), found, place, session)
         if name.lower().endswith(".json"):
             frame = pd.DataFrame(read_annotations(Path(name)))
         else:
@@ -167,7 +167,7 @@ class LabelTable:
                 "another order. Pass the file that was labeled, as it was."
             )
         sample = session.sample
-        texts = dict(zip(session.rows.tolist(), self.labels, strict=True))
+        texts = dict(zip(session.rows.tolist(), clean_texts(session.labels), strict=True))
         labels = np.array([texts.pop(row, None) for row in sample.rows.tolist()], object)
         more = {row: label for row, label in texts.items() if label is not None}
         n_open = sum(label is None for label in labels)

@@ -485,9 +485,9 @@ class LabelingLoop:
         self._cache.clear()
         self._proofs.clear()
 
-    def _load_arrays(self, number: int, digest: str) -> Mapping[str, np.ndarray]:
+    def _load_arrays(self, number: int, digest: str, n_rows: int) -> Mapping[str, np.ndarray]:
         assert self._file is not None
-        return read_arrays(self._file.arrays_path(number), digest)
+        return read_arrays(self._file.arrays_path(number), digest, n_rows)
 
     def _next_rows(self, n: int) -> list[int]:
         """Return rows to ask next, and remember why."""

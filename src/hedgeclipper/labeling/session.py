@@ -16,8 +16,9 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
@@ -32,6 +33,8 @@ from hedgeclipper.labeling.marks import NONE
 from hedgeclipper.labeling.state import SessionState
 
 VERSION = 3
+# what an attempt to prove has in a file of its own, and what NumPy writes before each array
+ARRAYS, MOST_HEADER_BYTES = ("order", "predicted", "uncertainties"), 1024
 _MARK = ',"check":"'
 
 
@@ -39,22 +42,21 @@ class SessionError(ValueError):
     """A session file that cannot be continued: damaged, changed, of other rows, or in use."""
 
 
-@dataclass(frozen=True, eq=False)
 class Session:
-    """The labels of a session file; made by `read_session`.
+    """A session file as it was read by `read_session`: what it is of, and its labels.
+
+    The labels take memory for all rows that the file says to be of. They are made of its lines at
+    their first use, so that ``n_rows`` can be compared with the rows that are there before.
 
     Parameters
     ----------
-    rows : ndarray of int of shape (n_labels,)
-        Rows that somebody has labeled or skipped, and those with a known label, in ascending order.
-    labels : ndarray of object of shape (n_labels,)
-        Their labels; None for skipped rows, or where people differ and nobody settled it.
-    reasons : ndarray of str of shape (n_labels,)
-        Why they were asked for: "known", "start", "chosen", "test" or "review".
-    sample : Sample
-        The record of the rows that test the predictions of the last attempt to prove, those that
-        have no label yet too: they were drawn at random from the rows that had none when it began.
-        Before it, of the rows that were drawn to begin with, one after the other.
+    path : Path
+        The file, for errors.
+    events : list of dict
+        Its lines.
+
+    Attributes
+    ----------
     n_rows : int
         Rows of the file.
     digest : str
@@ -65,14 +67,57 @@ class Session:
         Name of what is labeled; "" if the session was begun without one.
     """
 
-    rows: np.ndarray
-    labels: np.ndarray
-    reasons: np.ndarray
-    sample: Sample
-    n_rows: int
-    digest: str
-    columns: list[str]
-    target: str
+    def __init__(self, path: Path, events: list[dict[str, Any]]) -> None:
+        self._path, self._events = path, events
+        with _following(path):
+            start = events[0]
+            self.n_rows, self.digest = int(start["rows"]), str(start["digest"])
+            self.columns = [str(name) for name in start["columns"]]
+            self.target = str(start["target"])
+
+    @cached_property
+    def _state(self) -> SessionState:
+        return replay(self._path, self._events)
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """Rows that somebody has labeled or skipped, and those with a known label, ascending."""
+        return np.flatnonzero(self._state.codes != NONE)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Their labels; None for skipped rows, or where people differ and nobody settled it."""
+        codes, labels = self._state.codes[self.rows], np.full(self.rows.size, None, object)
+        labels[codes >= 0] = self._state.classes[codes[codes >= 0]].tolist()
+        return labels
+
+    @property
+    def reasons(self) -> np.ndarray:
+        """Why they were asked for: "known", "start", "chosen", "test" or "review"."""
+        marks = self._state.marks
+        return np.array([marks.of(row)[0].reason for row in self.rows.tolist()], dtype=str)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The record of the rows that test the predictions of the last attempt to prove.
+
+        Those that have no label yet too: they were drawn at random from the rows that had none when
+        it began. Before it, of the rows that were drawn to begin with, one after the other.
+        """
+        return self._state.sample or self._start_sample()
+
+    def _start_sample(self) -> Sample:
+        """Return the rows that were drawn at random to begin with, as far as they have an answer.
+
+        Whoever labels may have ended the draw at any look, so that it counts as extended from
+        nothing.
+        """
+        state, reasons = self._state, dict(zip(self.rows.tolist(), self.reasons, strict=True))
+        order = state.start_order.tolist()
+        drawn = list(takewhile(lambda row: reasons.get(row) == "start", order))
+        known = np.array([row for row, reason in reasons.items() if reason == "known"], np.int64)
+        rows, seed = np.array(drawn, np.int64), attempt_seed(state.seed, 0)
+        return Sample(rows, state.n_rows, known, seed, state.digest, n_first=0)
 
 
 def read_session(path: str | Path) -> Session:
@@ -107,52 +152,33 @@ def read_session(path: str | Path) -> Session:
     path = Path(path)
     events, _, _ = _parsed(path, path.read_bytes())
     check_start(path, events[0])
-    state = replay(path, events)
-    rows = np.flatnonzero(state.codes != NONE)
-    codes, labels = state.codes[rows], np.full(rows.size, None, object)
-    labels[codes >= 0] = state.classes[codes[codes >= 0]].tolist()
-    reasons = [state.marks.of(row)[0].reason for row in rows.tolist()]
-    return Session(
-        rows,
-        labels,
-        np.array(reasons, dtype=str),
-        state.sample or _start_sample(state, dict(zip(rows.tolist(), reasons, strict=True))),
-        state.n_rows,
-        state.digest,
-        state.columns,
-        state.target,
-    )
-
-
-def _start_sample(state: SessionState, reasons: Mapping[int, str]) -> Sample:
-    """Return the rows that were drawn at random to begin with, as far as they have an answer.
-
-    Whoever labels may have ended the draw at any look, so that it counts as extended from nothing.
-    """
-    order = state.start_order.tolist()
-    drawn = list(takewhile(lambda row: reasons.get(row) == "start", order))
-    known = np.array([row for row, reason in reasons.items() if reason == "known"], np.int64)
-    rows, seed = np.array(drawn, np.int64), attempt_seed(state.seed, 0)
-    return Sample(rows, state.n_rows, known, seed, state.digest, n_first=0)
+    return Session(path, events)
 
 
 def replay(
     path: str | Path,
     events: list[dict[str, Any]],
-    load: Callable[[int, str], Mapping[str, np.ndarray]] | None = None,
+    load: Callable[[int, str, int], Mapping[str, np.ndarray]] | None = None,
 ) -> SessionState:
     """Return what the lines of a session make; a `SessionError` if they cannot be followed."""
-    try:
+    with _following(path):
         state = SessionState(events[0], load)
         for event in events[1:]:
             state.apply(event)
-    except Exception as error:  # whatever a line holds
-        if isinstance(error, SessionError):
-            raise
+    return state
+
+
+@contextmanager
+def _following(path: str | Path) -> Iterator[None]:
+    """Raise a `SessionError` for whatever lines hold that cannot be followed."""
+    try:
+        yield
+    except SessionError:
+        raise
+    except Exception as error:
         raise SessionError(
             f"A line of {path} cannot be followed ({error!r}). The file is damaged, or was changed."
         ) from error
-    return state
 
 
 def check_start(path: str | Path, start: Mapping[str, Any]) -> None:
@@ -303,12 +329,14 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
             np.savez_compressed(file, **dict(arrays))  # type: ignore[arg-type]
 
 
-def read_arrays(path: Path, digest: str) -> dict[str, np.ndarray]:
-    """Return the arrays of a file; raise unless they have the digest."""
+def read_arrays(path: Path, digest: str, n_rows: int) -> dict[str, np.ndarray]:
+    """Return the arrays of a file; raise unless they have the digest, and are of so many rows."""
     try:
         # opened here, since np.load leaves a damaged file open
         with path.open("rb") as content, np.load(content, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+            if any(one.file_size > 16 * n_rows + MOST_HEADER_BYTES for one in file.zip.infolist()):
+                raise ValueError(f"it has arrays of more than {n_rows:,} rows")
+            arrays = {name: file[name] for name in ARRAYS}
     except FileNotFoundError:
         raise SessionError(
             f"{path} is missing: the predictions that the session was proving. Put it back beside "

@@ -27,14 +27,14 @@ class SessionState:
     start : mapping
         The first line of the session.
     load : callable or None, default=None
-        Returns the arrays of an attempt by its number and their digest. None where labels alone are
-        read: attempts have no predictions then.
+        Returns the arrays of an attempt by its number, their digest and the number of rows. None
+        where labels alone are read: attempts have no predictions then.
     """
 
     def __init__(
         self,
         start: Mapping[str, Any],
-        load: Callable[[int, str], Mapping[str, np.ndarray]] | None = None,
+        load: Callable[[int, str, int], Mapping[str, np.ndarray]] | None = None,
     ) -> None:
         self._load = load
         self.n_rows, self.seed = int(start["rows"]), int(start["seed"])
@@ -135,7 +135,7 @@ class SessionState:
             raise ValueError(f"Attempt {number} cannot have {n_test!r} test rows.")
         predicted, uncertainties = np.zeros(0, np.int64), np.zeros(0)
         if self._load is not None:
-            arrays = event.get("arrays") or self._load(number, event["digest"])
+            arrays = event.get("arrays") or self._load(number, event["digest"], self.n_rows)
             if not np.array_equal(order, arrays["order"]):
                 raise ValueError(f"The test rows of attempt {number} are not those of the draw.")
             predicted, uncertainties = arrays["predicted"], arrays["uncertainties"]
