@@ -88,6 +88,17 @@ def test_weights_that_are_none(class_weight, message):
         fit("own", TWO, class_weight=class_weight)
 
 
+def test_a_class_whose_labels_are_all_held_out_may_have_a_weight():
+    held = np.random.RandomState(0).choice(150, 60, replace=False)
+    y = TWO.copy()
+    y[held[0]] = 2
+    options = {"confidence_level": 0.9, "holdout": 0.4}
+    model = fit("own", y, class_weight={0: 4.0, 2: 9.0}, **options)
+    assert model.classes_.tolist() == [0, 1]
+    theirs = fit("own", y, class_weight={0: 4.0}, **options).predict(X)
+    np.testing.assert_array_equal(model.predict(X), theirs)
+
+
 # What is known of it.
 
 

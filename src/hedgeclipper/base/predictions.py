@@ -119,28 +119,32 @@ class TablePredictor:
         return 1.0 - self.probabilities(raw)[np.arange(raw.shape[0]), self.codes(raw)]
 
 
-def class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray) -> np.ndarray | None:
+def class_weights(
+    class_weight: Any, classes: np.ndarray, codes: np.ndarray, all_labels: np.ndarray
+) -> np.ndarray | None:
     """Return what errors on rows of each class cost; None if all cost the same.
 
     ``class_weight`` is that of the classifiers, ``codes`` are the numbers of the labels' classes.
+    A class among ``all_labels`` that has only held-out ones may have a weight, which has no use.
 
     Examples
     --------
-    >>> class_weights("balanced", np.array(["no", "yes"]), np.array([0, 0, 0, 1])).round(2)
+    >>> labels = np.array(["no", "no", "no", "yes"])
+    >>> class_weights("balanced", *np.unique(labels, return_inverse=True), labels).round(2)
     array([0.67, 2.  ])
     """
     if class_weight is None:
         return None
-    n_classes, known = classes.size, classes.tolist()
+    n_classes, known = classes.size, np.unique(all_labels).tolist()
     if isinstance(class_weight, str):
         return codes.size / (n_classes * np.bincount(codes, minlength=n_classes))
     unknown = [label for label in class_weight if label not in known]
     if unknown:
         raise ValueError(
-            f"class_weight has weights for {unknown}, which are no classes of the labels that "
-            f"are fitted to (a confidence_level holds some out). Got labels of {known}."
+            f"class_weight has weights for {unknown}, which are no classes of the labels. Got "
+            f"labels of {known}. Use these as keys."
         )
-    weights = np.array([class_weight.get(label, 1.0) for label in known], dtype=float)
+    weights = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=float)
     if not (np.isfinite(weights).all() and (weights > 0).all()):
         raise ValueError(f"class_weight must be positive and finite. Got {class_weight}.")
     return weights
@@ -397,14 +401,15 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
             self._reader = reader
         return reader(rows, name) if keeps_frame else reader.finish(X, rows, name)
 
-    def _store_classes(self, y: np.ndarray) -> np.ndarray:
+    def _store_classes(self, y: np.ndarray, all_labels: np.ndarray) -> np.ndarray:
+        """Store classes of the labels to fit to, of all labels; return their numbers."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise ValueError(
                 "y must have at least two classes among the labeled rows. Got one class or none, "
                 f"{self.classes_.tolist()}."
             )
-        self._class_weights = class_weights(self.class_weight, self.classes_, codes)
+        self._class_weights = class_weights(self.class_weight, self.classes_, codes, all_labels)
         return codes
 
     def _games(self) -> list[int]:

@@ -182,7 +182,7 @@ class PaperHedgeClipper(TableClassifier):
             )
         random_state = check_random_state(self.random_state)
         given = self._check_rows(X, y, X_unlabeled)
-        codes = self._store_classes(given.y_labeled)
+        codes = self._store_classes(given.y_labeled, given.y_labeled)
         # step 1: grow the trees
         grown = grow_forest(
             given.X_labeled,
