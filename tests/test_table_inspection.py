@@ -183,7 +183,7 @@ def test_importances_are_the_loss_in_out_of_bag_auc():
     trees = model._voters.trees
 
     def auc(values):
-        scores = trees.out_of_bag_in(see(values, trees.scorer.components), 1)[:, :, 0]
+        scores = trees.out_of_bag_in(see(values, trees.scorer.components))[:, :, 0]
         known = ~np.isnan(scores).any(axis=1)
         return roc_auc_score(Y[:150][known], scores[known] @ [0.5, 0.25, 0.25])
 

@@ -257,7 +257,7 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
         self._grown_from = labeled, deepcopy(random_state)
         games, options = self._games(), {"random_state": random_state, "n_jobs": self.n_jobs}
         voters = fit_voters(plan, labeled, games, n_trees=self.n_estimators, **options)  # 4, 5
-        self.shift_score_ = check_shift(voters.trees, some, self.n_jobs)
+        self.shift_score_ = check_shift(voters.trees, some)
         unlabeled = score_unlabeled(  # 6
             voters.scorer,
             rows.X_unlabeled,
@@ -450,7 +450,7 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
             # columns made of one are shuffled together
             sources = self._reader.sources
             columns = [np.flatnonzero(sources == k) for k in range(self.n_features_in_)]
-            found = permutation_importances(trees, rows, self._games(), columns, self.n_jobs)
+            found = permutation_importances(trees, rows, self._games(), columns)
             self._importances = found
         return self._importances
 

@@ -22,7 +22,6 @@ def permutation_importances(
     rows: LabeledRows,
     games: Sequence[int],
     columns: Sequence[np.ndarray],
-    n_jobs: int | None,
 ) -> np.ndarray:
     """Return by how much the out-of-bag AUC falls if columns of the labeled rows are shuffled.
 
@@ -46,7 +45,7 @@ def permutation_importances(
     for number, own in enumerate(columns):
         for _ in range(n_repeats if own.size else 0):
             shuffled[:, own] = X[np.ix_(rng.permutation(X.shape[0]), own)]
-            scores = trees.out_of_bag_in(see(shuffled, components), n_jobs)
+            scores = trees.out_of_bag_in(see(shuffled, components))
             lost[number] += (whole - mean_auc(scores)) / n_repeats
         shuffled[:, own] = X[:, own]
     return lost

@@ -157,7 +157,7 @@ def test_minibatches_hold_all_rows_once_in_random_order(monkeypatch):
 
         n_leaves = np.array([len(X)])
 
-        def apply(self, batch, n_jobs=None):
+        def apply(self, batch):
             return batch[:, 0].astype(int)[None]
 
     table = numbers[:, None].astype(float)

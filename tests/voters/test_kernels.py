@@ -93,39 +93,25 @@ def test_project_sparse_rows(rng):
     np.testing.assert_array_equal(ours, theirs)
 
 
-def random_tree(n_nodes, rng):
-    """Parents that come before their children, of two trees."""
-    parent = np.array([rng.integers(0, max(node, 1)) for node in range(n_nodes)], np.int32)
-    parent[[0, n_nodes // 2]] = -1
-    return parent
-
-
-def ancestors(parent, node):
-    """The node and those above it, up to its root."""
-    path = [node]
-    while parent[path[-1]] >= 0:
-        path.append(parent[path[-1]])
-    return path
-
-
-def test_sum_up_nodes(rng):
-    parent, own = random_tree(30, rng), rng.normal(size=30)
-    sums = own.copy()
-    trees.sum_up_nodes(parent, sums)
-    theirs = np.zeros(30)
+def test_shrink_leaves(rng):
+    """A sum along the path from the root, of means over all leaves below."""
+    parent = np.array([rng.integers(0, max(node, 1)) for node in range(30)], np.int32)
+    parent[[0, 15]] = -1  # two trees
+    is_leaf, strengths = ~np.isin(np.arange(30), parent), np.array([0.0, 3.0])
+    paths = []
     for node in range(30):
-        np.add.at(theirs, ancestors(parent, node), own[node])
-    np.testing.assert_allclose(sums, theirs)
-
-
-@pytest.mark.parametrize("strength", [0.0, 3.0])
-def test_shrink_nodes(rng, strength):
-    """A sum along the path from the root."""
-    parent, sizes, means = random_tree(30, rng), rng.integers(1, 20, 30) + 0.5, rng.normal(size=30)
-    ours = np.empty(30)
-    trees.shrink_nodes(parent, sizes, means, strength, ours)
-    for node in range(30):
-        *below, root = ancestors(parent, node)
-        above = parent[below]
-        steps = (means[below] - means[above]) / (1 + strength / sizes[above])
-        assert ours[node] == pytest.approx(means[root] + np.sum(steps))
+        path = [node]
+        while parent[path[-1]] >= 0:
+            path.append(parent[path[-1]])
+        paths.append(path)
+    sizes, sums = is_leaf * rng.uniform(1, 20, 30), is_leaf * rng.normal(size=30)
+    below = np.array([[node in path for path in paths] for node in range(30)])
+    all_sizes, means = below @ sizes, below @ sums / (below @ sizes)
+    ours = np.empty((2, is_leaf.sum()))
+    trees.shrink_leaves(parent, is_leaf, sums, sizes, strengths, ours)
+    for strength, values in zip(strengths, ours, strict=True):
+        for leaf, value in zip(np.flatnonzero(is_leaf), values, strict=True):
+            *lower, root = paths[leaf]
+            above = parent[lower]
+            steps = (means[lower] - means[above]) / (1 + strength / all_sizes[above])
+            assert value == pytest.approx(means[root] + np.sum(steps))

@@ -7,7 +7,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.voters.classifiers import one_thread
@@ -54,11 +54,11 @@ def test_never_more_workers_than_cores():
 
 def test_jobs_of_a_model_are_one_where_it_shares_the_cores_and_as_before_afterwards():
     model = make_pipeline(StandardScaler(), Counts(n_jobs=7))
-    with one_thread(model, shares_cores=True):
+    with one_thread(model, ThreadpoolController()):
         assert model[-1].n_jobs == 1
-    with one_thread(model, shares_cores=False):
+    with one_thread(model, None):
         assert model[-1].n_jobs == 7
-    with pytest.raises(RuntimeError), one_thread(model, shares_cores=True):
+    with pytest.raises(RuntimeError), one_thread(model, ThreadpoolController()):
         raise RuntimeError
     assert model[-1].n_jobs == 7
 
@@ -66,13 +66,15 @@ def test_jobs_of_a_model_are_one_where_it_shares_the_cores_and_as_before_afterwa
 def test_none_is_left_where_it_means_one_job():
     linear = make_pipeline(StandardScaler(), LogisticRegression())
     other, many = make_pipeline(StandardScaler(), Counts()), RandomForestClassifier(n_jobs=2)
-    with one_thread(linear, True), one_thread(other, True), one_thread(many, True):
+    pools = ThreadpoolController()
+    with one_thread(linear, pools), one_thread(other, pools), one_thread(many, pools):
         assert (linear[-1].n_jobs, other[-1].n_jobs, many.n_jobs) == (None, 1, 1)
     assert (linear[-1].n_jobs, other[-1].n_jobs, many.n_jobs) == (None, None, 2)
 
 
 @pytest.mark.parametrize("is_fitted", [False, True])
-def test_voters_take_one_thread_each(is_fitted):
+def test_voters_that_run_side_by_side_take_one_thread_each(is_fitted, monkeypatch):
+    monkeypatch.setattr("hedgeclipper.voters.classifiers.SECONDS_TO_START", 0.0)
     voters = [("a", Counts(n_jobs=5)), ("b", Counts(n_jobs=5))]
     if is_fitted:
         voters = [(name, FrozenEstimator(model.fit(X, Y))) for name, model in voters]

@@ -23,6 +23,7 @@ from hedgeclipper.voters.tree_groups import (
 )
 from hedgeclipper.voters.trees import leaf_proportions, pack_trees
 from hedgeclipper.voters.views import Components
+from hedgeclipper.voters.voters import VoterScorer
 
 X, Y = make_classification(700, 6, n_informative=4, flip_y=0.1, random_state=0)
 X = X.astype(np.float32)
@@ -126,9 +127,11 @@ def test_scores_of_new_rows_are_the_probabilities_of_each_forest(y, missing):
 def test_scores_do_not_depend_on_blocks_and_threads(monkeypatch):
     scorer = fitted().scorer
     whole = scorer.score(X[NEW])
-    monkeypatch.setattr("hedgeclipper.voters.trees.ROWS_PER_BLOCK", 1024)
+    for module in ("trees", "voters"):
+        monkeypatch.setattr(f"hedgeclipper.voters.{module}.ROWS_PER_BLOCK", 1024)
     many = np.tile(X[NEW], (5, 1))
-    np.testing.assert_array_equal(scorer.score(many, 2), np.tile(whole, (5, 1, 1)))
+    ours = VoterScorer(scorer, {}, {}).score(many, 2)
+    np.testing.assert_array_equal(ours, np.tile(whole, (5, 1, 1)))
     assert scorer.score(X[:0]).shape == (0, 3, 1)
 
 
@@ -237,7 +240,7 @@ def test_noise_is_shrunk_and_labels_without_it_are_not():
 
 def test_scores_that_are_made_again_from_the_same_rows_are_the_same():
     found = fitted(THREE)
-    again = found.out_of_bag_in(see(X[L], found.scorer.components), 1)
+    again = found.out_of_bag_in(see(X[L], found.scorer.components))
     np.testing.assert_allclose(again, found.out_of_bag, atol=1e-6)  # of leaf values in float32
 
 
@@ -246,17 +249,17 @@ def test_scores_that_are_made_again_from_the_same_rows_are_the_same():
 
 def test_shift_score_is_small_for_like_rows_and_large_for_others(monkeypatch):
     found = fitted(n_trees=40)
-    assert check_shift(found, None, 1) == 0.0
-    assert check_shift(found, X[NEW], 1) < 4
-    assert check_shift(found, X[200:220], 1) < 4
+    assert check_shift(found, None) == 0.0
+    assert check_shift(found, X[NEW]) < 4
+    assert check_shift(found, X[200:220]) < 4
     with pytest.warns(ShiftWarning, match="unlike the labeled ones"):
-        assert check_shift(found, X[NEW] + np.float32(2.0), 1) > 10
+        assert check_shift(found, X[NEW] + np.float32(2.0)) > 10
     mixed = np.concatenate([X[NEW], *[X[NEW] + np.float32(2.0)] * 3])
     monkeypatch.setattr(tree_groups, "ROWS_FOR_SHIFT", 400)  # not the first ones
     with pytest.warns(ShiftWarning, match="unlike the labeled ones"):
-        assert check_shift(found, mixed, 1) > 10
+        assert check_shift(found, mixed) > 10
     within = replace(found, grown=[replace(one, unseen=one.unseen & False) for one in found.grown])
-    assert check_shift(within, X[NEW] + 2, 1) == 0.0  # no labeled row is unseen
+    assert check_shift(within, X[NEW] + 2) == 0.0  # no labeled row is unseen
 
 
 # Shrinkage of leaves, and the choice of its strength.
@@ -297,7 +300,8 @@ def test_from_none_to_the_mean_of_the_tree_which_stays():
     np.testing.assert_allclose(none, values, atol=1e-12)
     means = [tree.tree_.value[0, 0, 1] for tree in FOREST.estimators_]
     np.testing.assert_allclose(all_of_it, np.repeat(means, TREES.n_leaves))
-    roots = TREES.means_and_sizes(some)[0][TREES.parent < 0]
+    sizes, starts = TREES.leaf_sizes, TREES.offsets
+    roots = np.add.reduceat(some * sizes, starts) / np.add.reduceat(sizes, starts)
     np.testing.assert_allclose(roots, means)
 
 

@@ -29,11 +29,10 @@ def leaves_of(model, rows):
 
 @pytest.mark.parametrize("rows", [X, MISSING], ids=["whole", "missing"])
 @pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_forests(kind, rows, n_jobs):
+def test_forests(kind, rows):
     model = kind(10, random_state=0).fit(rows, Y)
     trees = packed(model)
-    leaves = trees.apply(rows, n_jobs)
+    leaves = trees.apply(rows)
     assert leaves.dtype == np.uint16
     np.testing.assert_array_equal(leaves, leaves_of(model, rows))
     values = leaf_proportions(model.estimators_).toarray()[:, 1][trees.offsets[:, None] + leaves]
@@ -56,10 +55,10 @@ def test_sparse_rows():
     np.testing.assert_array_equal(ours, leaves_of(model, dense))
 
 
-def test_several_blocks_in_threads():
+def test_several_blocks():
     rows = np.tile(X, (100, 1))
     model = RandomForestClassifier(4, random_state=0).fit(X, Y)
-    np.testing.assert_array_equal(packed(model).apply(rows, 2), leaves_of(model, rows))
+    np.testing.assert_array_equal(packed(model).apply(rows), leaves_of(model, rows))
 
 
 def test_single_leaves():
@@ -68,15 +67,3 @@ def test_single_leaves():
     assert trees.n_leaves.tolist() == [1, 1, 1]
     assert trees.apply(X).shape == (3, 400)
     assert trees.apply(X).max() == 0
-
-
-def test_means_and_sizes_of_all_nodes(rng):
-    weights = rng.uniform(0.5, 2.0, 400)
-    model = RandomForestClassifier(4, random_state=0).fit(X, Y, sample_weight=weights)
-    trees = packed(model)
-    means, sizes = trees.means_and_sizes(leaf_proportions(model.estimators_).toarray()[:, 1])
-    theirs = [tree.tree_ for tree in model.estimators_]
-    np.testing.assert_allclose(means, np.concatenate([own.value[:, 0, 1] for own in theirs]))
-    np.testing.assert_allclose(
-        sizes, np.concatenate([own.weighted_n_node_samples for own in theirs])
-    )

@@ -37,6 +37,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.ensemble import RandomForestClassifier
 
 from hedgeclipper.base.row_reader import row_slices
@@ -49,6 +50,7 @@ from hedgeclipper.voters.trees import (
     PackedTrees,
     add_to_leaves,
     leaf_proportions,
+    n_workers,
     pack_trees,
     sum_leaf_scores,
 )
@@ -136,7 +138,7 @@ def grow_forest(
     else:
         counts = np.tile(counts, (trees.n_trees, 1))
     is_large = trees.leaf_sizes >= (least if filter_leaves else 1)
-    return GrownForest(forest, trees, y, trees.apply(X, n_jobs), counts, is_large)
+    return GrownForest(forest, trees, y, trees.apply(X), counts, is_large)
 
 
 def _rows_for_estimates(
@@ -205,11 +207,11 @@ class LeafRows:
 
     def blocks(self) -> Iterator[np.ndarray]:
         """Yield leaf numbers in blocks of shape (n_trees, rows), rows in their order."""
-        batches = row_slices(self.rows) if is_in_memory(self.rows) else self.rows
-        for batch in batches:
-            leaves = self.trees.apply(batch, self.n_jobs)
-            for start in range(0, leaves.shape[1], ROWS_PER_BLOCK):
-                yield np.ascontiguousarray(leaves[:, start : start + ROWS_PER_BLOCK])
+        threads = Parallel(n_workers(self.n_jobs), require="sharedmem", return_as="generator")
+        for batch in row_slices(self.rows) if is_in_memory(self.rows) else self.rows:
+            starts = range(0, batch.shape[0], ROWS_PER_BLOCK)
+            blocks = (batch[start : start + ROWS_PER_BLOCK] for start in starts)
+            yield from threads(delayed(self.trees.apply)(block) for block in blocks)
 
     def minibatches(self, size: int, rng: np.random.Generator) -> Iterator[list[np.ndarray]]:
         """Yield lists of minibatches, each of shape (n_trees, size), that hold all rows once.
@@ -233,7 +235,7 @@ class LeafRows:
         order = rng.permutation(self.rows.shape[0])
         for start in range(0, order.size, ROWS_PER_BLOCK):
             batch = _safe_indexing(self.rows, order[start : start + ROWS_PER_BLOCK])
-            yield self.trees.apply(batch, self.n_jobs)
+            yield self.trees.apply(batch)
 
 
 def _shuffled(parts: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:

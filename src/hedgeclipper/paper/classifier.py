@@ -346,8 +346,11 @@ class AwakePredictor(TablePredictor):
 
     def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
         """Return awake predictions of shape (n_samples, n_games)."""
-        leaves, offsets = self.scorer.apply(X, n_jobs), self.scorer.offsets
-        return np.column_stack([awake_predictions(leaves, offsets, own) for own in self.votes])
+        offsets, raw = self.scorer.offsets, [self.no_rows]
+        for leaves in LeafRows(self.scorer, X, n_jobs).blocks():
+            parts = [awake_predictions(leaves, offsets, own) for own in self.votes]
+            raw.append(np.column_stack(parts))
+        return np.concatenate(raw)
 
     def probabilities(self, raw: np.ndarray) -> np.ndarray:
         """Return (1 + g) / 2, g the clipped awake prediction; of many games over their sum."""

@@ -30,7 +30,7 @@ from sklearn.preprocessing import MaxAbsScaler, Normalizer
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from hedgeclipper.base.row_reader import UNLABELED
 from hedgeclipper.io.arrays import draw_rows, stack_rows
@@ -239,15 +239,14 @@ def fit_classifiers(
 def _run_fits(calls: Sequence[tuple], n_jobs: int | None) -> Iterator[tuple]:
     """Yield what `_attempt` returns: fits are run here while few seconds are left for processes."""
     n_jobs, n_done, left, started = n_workers(n_jobs), 0, 0.0, time.process_time()
-    attempt = partial(_attempt, shares_cores=n_jobs > 1)
     with threadpool_limits(1):
         while n_done < len(calls) and (n_jobs == 1 or left < SECONDS_TO_START):
-            yield attempt(*calls[n_done])
+            yield _attempt(*calls[n_done], False)
             n_done += 1
             left = (time.process_time() - started) / n_done * (len(calls) - n_done)
         if n_done < len(calls):
             parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-            yield from parallel(delayed(attempt)(*call) for call in calls[n_done:])
+            yield from parallel(delayed(_attempt)(*call, True) for call in calls[n_done:])
 
 
 def choose_folds(codes: np.ndarray, seed: int) -> list[Fold]:
@@ -287,7 +286,8 @@ def _attempt(
     started, found, message = time.perf_counter(), None, ""
     try:
         model = clone(estimator)
-        with one_thread(model, shares_cores), warnings.catch_warnings():
+        pools = ThreadpoolController() if shares_cores else None
+        with one_thread(model, pools), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of a fold would point to no line of the user
             labels = rows.labels
             if not isinstance(model, FrozenEstimator):
@@ -302,12 +302,13 @@ def _attempt(
 
 
 @contextmanager
-def one_thread(model: Any, shares_cores: bool) -> Iterator[None]:
-    """If a model shares the cores, set its own parameters for jobs to 1, and back, and OpenMP's.
+def one_thread(model: Any, pools: ThreadpoolController | None) -> Iterator[None]:
+    """Set a model's own parameters for jobs to 1, and back, and the ``pools`` of threads.
 
-    The limit of OpenMP is one for each thread. That of BLAS is one for all of them: set it around.
+    That is for a model that shares the cores with others: without pools nothing is set. The limit
+    of OpenMP is one for each thread. That of BLAS is one for all of them: set it around.
     """
-    if not shares_cores:
+    if pools is None:
         yield
         return
     model = model.estimator if isinstance(model, FrozenEstimator) else model
@@ -322,7 +323,7 @@ def one_thread(model: Any, shares_cores: bool) -> Iterator[None]:
     try:
         if asked:
             model.set_params(**dict.fromkeys(asked, 1))
-        with threadpool_limits(1):
+        with pools.limit(limits=1):
             yield
     finally:
         if asked:

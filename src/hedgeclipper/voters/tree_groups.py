@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
@@ -22,13 +21,12 @@ from hedgeclipper.base.row_reader import ShiftWarning
 from hedgeclipper.io.arrays import MAX_SEED, draw_rows, is_array, stack_rows
 from hedgeclipper.io.messages import warn_user
 from hedgeclipper.voters.trees import (
-    ROWS_PER_BLOCK,
     PackedTrees,
     TreeSplits,
     leaf_proportions,
     n_workers,
     pack_trees,
-    shrink_nodes,
+    shrink_leaves,
     sum_leaf_scores,
     sum_unseen_scores,
 )
@@ -79,18 +77,12 @@ class TreeScorer:
         n_trees = np.array([group.trees.n_trees for group in self.groups])
         return n_trees / n_trees.sum()
 
-    def score(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+    def score(self, X: Any) -> np.ndarray:
         """Return mean leaf values of rows as float32, shape (n_samples, n_groups, n_games)."""
-        starts = range(0, max(X.shape[0], 1), ROWS_PER_BLOCK)
-        blocks = (X[start : start + ROWS_PER_BLOCK] for start in starts)
-        threads = Parallel(n_workers(n_jobs), require="sharedmem")
-        return np.concatenate(threads(delayed(self._score_block)(block) for block in blocks))
-
-    def _score_block(self, X: Any) -> np.ndarray:
         sums = np.empty((len(self.groups), self.groups[0].leaf_values.shape[0], X.shape[0]))
         views = see(X, self.components)
         for group, own in zip(self.groups, sums, strict=True):
-            leaves, offsets = group.trees.apply(views[group.view], 1), group.trees.offsets
+            leaves, offsets = group.trees.apply(views[group.view]), group.trees.offsets
             for values, out in zip(group.leaf_values, own, strict=True):
                 sum_leaf_scores(leaves, offsets, values, out)
         return np.moveaxis(sums, 2, 0).astype(np.float32, order="C")
@@ -132,11 +124,11 @@ class FittedTrees:
     strengths: np.ndarray  # (n_groups,): shrinkage
     out_of_bag: np.ndarray  # (n_labeled, n_groups, n_games)
 
-    def out_of_bag_in(self, views: dict[str, Any], n_jobs: int | None) -> np.ndarray:
+    def out_of_bag_in(self, views: dict[str, Any]) -> np.ndarray:
         """Return what ``out_of_bag`` would be if the labeled rows had these values."""
         scores = np.empty_like(self.out_of_bag)
         for number, (one, group) in enumerate(zip(self.grown, self.scorer.groups, strict=True)):
-            moved = replace(one, leaves=one.trees.apply(views[one.view], n_jobs))
+            moved = replace(one, leaves=one.trees.apply(views[one.view]))
             for column, values in enumerate(group.leaf_values):
                 scores[:, number, column] = score_unseen(moved, values)
         return scores
@@ -217,7 +209,7 @@ def _grow(
         ensemble.set_params(random_state=seeds, n_jobs=n_threads)
         splits, proportions, unseen = _grow_trees(ensemble, views[view], codes)
         trees = pack_trees(splits)
-        leaves = trees.apply(views[view], n_jobs)
+        leaves = trees.apply(views[view])
         grown.append(GrownGroup(name, view, trees, proportions, leaves, unseen))
     return grown
 
@@ -302,12 +294,10 @@ def shrink(trees: PackedTrees, values: np.ndarray, strengths: np.ndarray) -> np.
     array([[0.  , 1.  ],
            [0.25, 0.75]])
     """
-    means, sizes = trees.means_and_sizes(values)
+    (sums, sizes), is_leaf = np.zeros((2, trees.parent.size)), trees.left < 0
+    sums[is_leaf], sizes[is_leaf] = values * trees.leaf_sizes, trees.leaf_sizes
     out = np.empty((strengths.size, values.size))
-    for number, strength in enumerate(strengths):
-        shrunk = np.empty_like(means)
-        shrink_nodes(trees.parent, sizes, means, float(strength), shrunk)
-        out[number] = shrunk[trees.left < 0]
+    shrink_leaves(trees.parent, is_leaf, sums, sizes, strengths, out)
     return out
 
 
@@ -345,7 +335,7 @@ def score_unseen(group: GrownGroup, values: np.ndarray) -> np.ndarray:
     return sums * scale + (roots.sum() - scale * (roots @ unseen))
 
 
-def check_shift(fitted: FittedTrees | None, some: Any | None, n_jobs: int | None) -> float:
+def check_shift(fitted: FittedTrees | None, some: Any | None) -> float:
     """Return how far unlabeled rows are from labeled ones in the leaves, and warn if it is far.
 
     The median over the trees of the chi-square statistic of two samples, in standard deviations
@@ -360,7 +350,7 @@ def check_shift(fitted: FittedTrees | None, some: Any | None, n_jobs: int | None
     scores: list[float] = []
     views = see(some, fitted.scorer.components)
     for group in fitted.grown:
-        unlabeled = group.trees.apply(views[group.view], n_jobs)
+        unlabeled = group.trees.apply(views[group.view])
         for tree, n_leaves in enumerate(group.trees.n_leaves):
             labeled = group.leaves[tree, group.unseen[tree]]
             pair = labeled, unlabeled[tree]

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 from numba import njit
 from scipy import sparse
 
 from hedgeclipper.io.arrays import is_array
 
 ROWS_PER_BLOCK = 1 << 14
-BYTES_PER_BLOCK = 1 << 23
 
 
 def n_workers(n_jobs: int | None) -> int:
@@ -60,14 +59,6 @@ class PackedTrees:
         """Number of the first leaf of each tree, all trees counted through."""
         return np.concatenate([[0], np.cumsum(self.n_leaves)[:-1]])
 
-    def means_and_sizes(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean and number of the training rows in each node, given the mean in each leaf."""
-        (sums, sizes), is_leaf = np.zeros((2, self.parent.size)), self.left < 0
-        sums[is_leaf], sizes[is_leaf] = values * self.leaf_sizes, self.leaf_sizes
-        sum_up_nodes(self.parent, sums)
-        sum_up_nodes(self.parent, sizes)
-        return np.divide(sums, sizes, out=np.zeros_like(sums), where=sizes > 0), sizes
-
     def check_arrays(self) -> None:
         """Raise unless every path from a root ends in a leaf of the same tree: kernels rely on it.
 
@@ -105,14 +96,15 @@ class PackedTrees:
             nodes = np.append(self.left[inner], self.right[inner])
         return depth
 
-    def apply(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+    def apply(self, X: Any) -> np.ndarray:
         """Return the leaf numbers of all rows of X, shape (n_trees, n_samples)."""
         dtype = np.uint16 if self.n_leaves.max(initial=1) <= 1 << 16 else np.uint32
         out = np.empty((self.n_leaves.size, X.shape[0]), dtype)
         splits = self.feature, self.threshold, self.left, self.right, self.missing_left
-
-        def walk(rows: slice) -> None:
-            some = X[rows]
+        # the features of so many rows stay in the cache
+        size = int(np.clip((1 << 21) // max(1, self.used.size), 1024, ROWS_PER_BLOCK))
+        for start in range(0, X.shape[0], size):
+            some = X[start : start + size]
             used = some if self.used.size == X.shape[1] else some[:, self.used]
             used = used.toarray() if sparse.issparse(used) else used
             columns = np.ascontiguousarray(used.T, dtype=np.float32)
@@ -122,12 +114,7 @@ class PackedTrees:
             # a block of its own is quicker to write to, row by row, than a part of a larger array
             block = np.empty((self.n_leaves.size, some.shape[0]), dtype)
             find_leaves(columns, *splits, self.leaf, self.roots, self.depth, block)
-            out[:, rows] = block
-
-        # as many as fit a block of features that stays in the cache
-        size = int(np.clip(BYTES_PER_BLOCK // (4 * max(1, self.used.size)), 1024, ROWS_PER_BLOCK))
-        slices = (slice(start, start + size) for start in range(0, X.shape[0], size))
-        Parallel(n_workers(n_jobs), require="sharedmem")(delayed(walk)(rows) for rows in slices)
+            out[:, start : start + size] = block
         return out
 
 
@@ -306,27 +293,33 @@ def add_to_leaves(leaves, offsets, rows, values, out):
 
 
 @njit(cache=True, nogil=True)
-def sum_up_nodes(parent, sums):
-    """Add the sums of all nodes to those of the nodes above them.
+def shrink_leaves(parent, is_leaf, sums, sizes, strengths, out):
+    """out[s, l] = value[v], v the l-th leaf; sums and sizes are added up from leaves to roots.
 
-    parent, sums (nodes,): the number of each node's parent, smaller than its own, -1 for a root.
+    value[v] = value[u] + (mean[v] - mean[u]) / (1 + strengths[s] / sizes[u]), u the parent of v;
+    that of a root is its mean. mean = sums / sizes, and 0 where there are no rows. parent, is_leaf
+    (nodes,): the number of each node's parent, smaller than its own, -1 for a root; sums, sizes
+    (nodes,), 0 in all nodes but leaves; strengths (strengths,), out (strengths, leaves).
     """
-    for node in range(parent.shape[0] - 1, -1, -1):
-        if parent[node] >= 0:
-            sums[parent[node]] += sums[node]
-
-
-@njit(cache=True, nogil=True)
-def shrink_nodes(parent, sizes, means, strength, out):
-    """out[v] = out[u] + (means[v] - means[u]) / (1 + strength / sizes[u]), u the parent of v.
-
-    parent, sizes, means, out (nodes,). Roots have their means.
-    """
-    for node in range(parent.shape[0]):
+    n_nodes = parent.shape[0]
+    means, values = np.zeros(n_nodes), np.empty(n_nodes)
+    for node in range(n_nodes - 1, -1, -1):
         above = parent[node]
-        if above < 0:
-            out[node] = means[node]
-        else:
-            step = means[node] - means[above]
-            total = sizes[above] + strength
-            out[node] = out[above] + (step * sizes[above] / total if total > 0.0 else 0.0)
+        if above >= 0:
+            sums[above] += sums[node]
+            sizes[above] += sizes[node]
+        if sizes[node] > 0.0:
+            means[node] = sums[node] / sizes[node]
+    for number in range(strengths.shape[0]):
+        leaf = 0
+        for node in range(n_nodes):
+            above = parent[node]
+            if above < 0:
+                values[node] = means[node]
+            else:
+                step = means[node] - means[above]
+                total = sizes[above] + strengths[number]
+                values[node] = values[above] + (step * sizes[above] / total if total > 0 else 0.0)
+            if is_leaf[node]:
+                out[number, leaf] = values[node]
+                leaf += 1

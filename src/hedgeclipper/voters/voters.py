@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from hedgeclipper.base.row_reader import ROWS_PER_SLICE, RowBatches, RowReader, is_dask, row_slices
 from hedgeclipper.game.equations import ROWS_IN_GAME
@@ -39,7 +39,7 @@ from hedgeclipper.voters.classifiers import (
     one_thread,
 )
 from hedgeclipper.voters.tree_groups import FittedTrees, TreeScorer, fit_trees
-from hedgeclipper.voters.trees import n_workers
+from hedgeclipper.voters.trees import ROWS_PER_BLOCK, n_workers
 
 # unlabeled rows that teach the views of classifiers, and that classifiers themselves learn from
 ROWS_FOR_THEIR_VIEWS, ROWS_TO_LEARN_FROM = 10_000, 5_000
@@ -64,23 +64,28 @@ class VoterScorer:
 
     def score(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return scores of rows, shape (n_samples, n_voters, n_games), of about 0 to 1."""
-        scores = []
+        scores, n_threads, pools = [], n_workers(n_jobs), ThreadpoolController()
+        threads = Parallel(n_threads, require="sharedmem")
         for start in range(0, max(X.shape[0], 1), ROWS_PER_SLICE):
-            block = _safe_indexing(X, slice(start, start + ROWS_PER_SLICE))
-            parts = [] if self.trees is None else [self.trees.score(block, n_jobs)]
-            score = delayed(partial(self._score_by_one, block, n_workers(n_jobs) > 1))
-            with threadpool_limits(1):  # of BLAS there is one limit for all threads
-                threads = Parallel(n_workers(n_jobs), require="sharedmem")
-                found = threads(score(name) for name in self.classifiers)
-            parts += [own[:, None].astype(np.float32) for own in found]
+            rows = _safe_indexing(X, slice(start, start + ROWS_PER_SLICE))
+            calls, starts = [], range(0, max(rows.shape[0], 1), ROWS_PER_BLOCK)
+            if self.trees is not None:
+                calls = [delayed(self.trees.score)(rows[at : at + ROWS_PER_BLOCK]) for at in starts]
+            n_blocks, score = len(calls), delayed(self._score_by_one)
+            shared = pools if n_threads > 1 else None
+            calls += [score(name, rows, shared) for name in self.classifiers]
+            with pools.limit(limits=1):  # of BLAS there is one limit for all threads
+                found = threads(calls)
+            parts = [np.concatenate(found[:n_blocks])] if n_blocks else []
+            parts += [own[:, None].astype(np.float32) for own in found[n_blocks:]]
             scores.append(np.concatenate(parts, axis=1))
         return np.concatenate(scores)
 
-    def _score_by_one(self, X: Any, shares_cores: bool, name: str) -> np.ndarray:
-        """Return scores by the classifier of this name, which may share the cores with others."""
+    def _score_by_one(self, name: str, X: Any, pools: ThreadpoolController | None) -> np.ndarray:
+        """Return scores by the classifier of this name; ``pools`` as in `one_thread`."""
         one = self.classifiers[name]
         try:
-            with one_thread(one, shares_cores):
+            with one_thread(one, pools):
                 return classifier_scores(one, X, self.labels[name])
         except ValueError as error:
             raise ValueError(f"Voter {name!r} cannot score these rows: {error}.") from error
