@@ -241,12 +241,12 @@ def _run_fits(calls: Sequence[tuple], n_jobs: int | None) -> Iterator[tuple]:
     n_jobs, n_done, left, started = n_workers(n_jobs), 0, 0.0, time.process_time()
     with threadpool_limits(1):
         while n_done < len(calls) and (n_jobs == 1 or left < SECONDS_TO_START):
-            yield _attempt(*calls[n_done], False)
+            yield _attempt(False, *calls[n_done])
             n_done += 1
             left = (time.process_time() - started) / n_done * (len(calls) - n_done)
         if n_done < len(calls):
             parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-            yield from parallel(delayed(_attempt)(*call, True) for call in calls[n_done:])
+            yield from parallel(delayed(_attempt)(True, *call) for call in calls[n_done:])
 
 
 def choose_folds(codes: np.ndarray, seed: int) -> list[Fold]:
@@ -273,6 +273,7 @@ def choose_folds(codes: np.ndarray, seed: int) -> list[Fold]:
 
 
 def _attempt(
+    shares_cores: bool,
     name: str,
     number: int,
     estimator: Any,
@@ -280,7 +281,6 @@ def _attempt(
     train: np.ndarray,
     test: np.ndarray,
     is_final: bool,
-    shares_cores: bool,
 ) -> tuple[str, int, tuple[Any, np.ndarray] | None, str, float]:
     """Return name and fold, the final model (else None) with scores, an error, and seconds."""
     started, found, message = time.perf_counter(), None, ""
