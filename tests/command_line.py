@@ -29,20 +29,23 @@ def fast(words):
     return words
 
 
-def forking_context(*modules):
-    """Return how processes are forked from one that has imported modules: faster than a new one."""
+def forking_context():
+    """Return how processes are forked from one that has imported what they need: that is faster."""
     if os.name != "posix":
         return get_context("spawn")
     context = get_context("forkserver")
-    context.set_forkserver_preload([*modules])
+    commands = ("model_commands", "label_commands")
+    context.set_forkserver_preload(
+        ["tests.labeling.served", "hedgeclipper.labeling.server"]
+        + [f"hedgeclipper.cli.{name}" for name in commands]
+    )
     return context
 
 
 def start_command(words, folder, stream=os.devnull, largest_file=None):
     """Start a command in a process of its own; what it prints goes to a file."""
-    context = forking_context("tests.command_line", "hedgeclipper.cli.model_commands")
     arguments = (words, str(folder), str(stream), largest_file)
-    process = context.Process(target=_run_command, args=arguments)
+    process = forking_context().Process(target=_run_command, args=arguments)
     process.start()
     return process
 

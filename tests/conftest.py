@@ -46,3 +46,14 @@ def other_sections(monkeypatch):
     """Reports without pictures, for tests that read their other sections."""
     drawn = "hedgeclipper.report.page.figure"
     monkeypatch.setattr(drawn, lambda label, *_, **__: f"<svg>{label}</svg>")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real browser, for modules that are skipped where there is none."""
+    from tests.browser import BROWSER, playwright
+
+    with playwright.sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield browser
+        browser.close()

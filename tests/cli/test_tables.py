@@ -174,22 +174,6 @@ def test_a_table_is_the_same_however_it_is_written(command, name, options, encod
     assert set(pd.read_csv("p.csv")["prediction"]) == {"groß", "klein"}
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--sep", ";;"), "must be one character, such as ';', or tab. Got ';;'."),
-        (("--decimal", "x"), "'x' is not one of '.', ','"),
-        (("--encoding", "klingon"), "such as latin-1 or utf-16. Got 'klingon'."),
-        (("--report", "r.pdf"), "End it in .html or .htm."),
-        (("--unlabeled", "./rows.csv"), "is passed twice, as DATA and as --unlabeled"),
-    ],
-)
-def test_options_that_cannot_be_meant(command, words, said):
-    flowers().to_csv("rows.csv", index=False)
-    assert command("fit", "rows.csv", "-t", "species", "-m", "m.skops", *words).code == 2
-    assert said in command.err
-
-
 def test_strings_in_unlabeled_rows_count_too(command):
     frame = flowers()
     known = frame["species"].notna()

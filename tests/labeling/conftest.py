@@ -3,6 +3,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from hedgeclipper.labeling import LabelingLoop
+from tests.labeling.served import Served, write_rows
 
 NAMES = np.array(["no", "yes"])
 
@@ -28,3 +29,13 @@ def run(loop, truth, n=20, until=None, skip=lambda row: False):
 @pytest.fixture
 def rows():
     return make_rows()
+
+
+@pytest.fixture(scope="package")
+def served(tmp_path_factory):
+    """A server that all tests may ask, and whose labels they may change."""
+    folder = tmp_path_factory.mktemp("rows")
+    truth = write_rows(folder)
+    with Served(folder, "--annotator", "Ann") as served:
+        served.folder, served.truth = folder, truth
+        yield served

@@ -15,8 +15,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import hedgeclipper.cli.label_commands
-import hedgeclipper.labeling.server  # noqa: F401
 from hedgeclipper.cli import main
 from hedgeclipper.labeling import loop
 from tests.command_line import forking_context
@@ -33,10 +31,10 @@ def write_rows(folder, n_rows=300, seed=0):
     return truth
 
 
-def run_fast(words, folder, stream, largest_file):
-    """Run the command with a fast model; what it prints goes to a file."""
+def run_fast(words, folder, stream=None, largest_file=None):
+    """Run the command with a fast model; what it prints goes to a file, if one is named."""
     os.chdir(folder)
-    for number in (1, 2):
+    for number in (1, 2) if stream else ():
         os.dup2(os.open(stream, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
     loop.HedgeClipperClassifier = lambda random_state: make_pipeline(
         StandardScaler(), LogisticRegression()
@@ -54,7 +52,7 @@ class Served:
     def __init__(self, folder, *words, target="diagnosis", largest_file=None):
         command = ["label", "rows.csv", "--target", target, "--no-browser"]
         command += [] if "--classes" in words else ["--classes", ",".join(CLASSES)]
-        context = forking_context("tests.labeling.served")
+        context = forking_context()
         printed = folder / f"{uuid4()}.txt"
         arguments = ([*command, *words], str(folder), str(printed), largest_file)
         self.process = context.Process(target=run_fast, args=arguments)

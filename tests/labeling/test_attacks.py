@@ -12,17 +12,8 @@ import pytest
 
 from hedgeclipper.labeling.guard import MOST_BODY_BYTES, Guard
 from hedgeclipper.labeling.rows_view import MOST_IMAGE_BYTES, ImageError, RowView, read_image
-from tests.labeling.served import Served, write_rows
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("rows")
-    write_rows(folder, 100)
-    with Served(folder) as served:
-        yield served
 
 
 def paths(served):

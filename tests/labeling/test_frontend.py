@@ -11,8 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from hedgeclipper.labeling import LabelingLoop
 from hedgeclipper.labeling.frontend import HIDDEN, SILENT, Frontend, RowTakenError
 from hedgeclipper.labeling.rows_view import as_shown, class_keys
+from hedgeclipper.labeling.worker import FitWorker
+from tests.command_line import forking_context
 
-X = np.random.default_rng(0).normal(size=(200, 2))
+X = np.random.default_rng(0).normal(size=(120, 2))
 Y = (X[:, 0] > 0).astype(int)
 
 
@@ -23,12 +25,7 @@ class Slow(LogisticRegression):
 
 class Failing(LogisticRegression):
     def fit(self, X, y):
-        raise RuntimeError("no luck")
-
-
-class SlowlyFailing(LogisticRegression):
-    def fit(self, X, y):
-        time.sleep(1)
+        time.sleep(0.5)
         raise RuntimeError("no luck")
 
 
@@ -38,11 +35,12 @@ class Killed(LogisticRegression):
 
 
 @pytest.fixture
-def frontend_of():
-    made = []
+def frontend_of(monkeypatch):
+    made, context = [], forking_context()
+    monkeypatch.setattr("hedgeclipper.labeling.worker.get_context", lambda _: context)
 
-    def make(model):
-        loop = LabelingLoop(X, classes=[0, 1], model=model)
+    def make(model, **options):
+        loop = LabelingLoop(X, classes=[0, 1], model=model, **options)
         made.append(Frontend(loop, X))
         return made[-1]
 
@@ -82,17 +80,16 @@ def test_rows_come_while_a_fit_runs(frontend_of):
 def test_a_fit_that_fails_is_told_and_tried_again_with_the_next_label(frontend_of, model, reason):
     frontend = frontend_of(model)
     label(frontend, 30)
-    for _ in range(2):
-        wait_until(lambda: not frontend.is_fitting)
-        assert reason in frontend.problem
-        assert not frontend.is_over()
-        label(frontend, 1)
-        assert frontend.is_fitting
+    wait_until(lambda: not frontend.is_fitting)
+    assert reason in frontend.problem
+    assert not frontend.is_over()
+    label(frontend, 1)
+    assert frontend.is_fitting
 
 
 def test_a_file_without_a_row_left_is_over_though_the_last_fit_fails(frontend_of):
-    frontend = frontend_of(SlowlyFailing())
-    label(frontend, 200)
+    frontend = frontend_of(Failing())
+    label(frontend, len(X))
     assert frontend.next_row("a") is None
     assert frontend.is_over()  # without a wait for the fit
     wait_until(lambda: not frontend.is_fitting)
@@ -100,32 +97,31 @@ def test_a_file_without_a_row_left_is_over_though_the_last_fit_fails(frontend_of
     assert frontend.is_over()
 
 
-def test_an_attempt_that_cannot_be_written_is_a_problem_and_is_tried_again(
-    frontend_of, monkeypatch
-):
-    frontend = frontend_of(LogisticRegression())
-    row = frontend.next_row("a")
-
-    def fail(*given, **options):
-        raise OSError("no room")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(frontend.loop, "ask", fail)
-        frontend.label("a", row, 0)
-        assert frontend.next_row("a") is None
-        assert "no room" in frontend.problem
-        assert not frontend.is_over()
+def test_a_label_is_confirmed_though_the_attempt_after_it_cannot_be_written(frontend_of, tmp_path):
+    frontend = frontend_of(LogisticRegression(), session=tmp_path / "rows", max_error=0.1)
+    in_the_way = tmp_path / "rows.attempt1.npz"
+    in_the_way.mkdir()
+    n_labels = 0
+    while (row := frontend.next_row("a")) is not None:
+        frontend.label("a", row, int(Y[row]))
+        n_labels += 1
+        wait_until(lambda: not frontend.is_fitting)
+    assert in_the_way.name in frontend.problem
+    assert 30 <= frontend.status().n_labeled == n_labels < len(X)
+    assert not frontend.is_over()
+    in_the_way.rmdir()
     assert frontend.next_row("a") is not None
     assert frontend.problem == ""
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of other processes")
-def test_ctrl_c_does_not_reach_fits_even_while_their_process_starts(frontend_of):
-    frontend = frontend_of(LogisticRegression())
+def test_ctrl_c_does_not_reach_fits_even_while_their_process_starts():
+    worker = FitWorker(X)
     for _ in range(20):
-        os.kill(frontend._worker._process.pid, signal.SIGINT)
+        os.kill(worker._process.pid, signal.SIGINT)
         time.sleep(0.05)
-    assert frontend._worker._process.is_alive()
+    assert worker._process.is_alive()
+    worker.close()
 
 
 def test_a_row_of_a_tab_that_is_gone_goes_to_the_next(frontend_of, monkeypatch):

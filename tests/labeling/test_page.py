@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.browser import BROWSER, needs_browser, playwright
+from tests.browser import needs_browser, playwright
 from tests.labeling.served import CLASSES, Served, write_rows
 
 pytestmark = needs_browser
@@ -65,14 +65,6 @@ class Annotator:
         return row
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.mark.parametrize(
     ("n_rows", "max_error"), [(150, 0.1), pytest.param(1500, 0.02, marks=pytest.mark.slow)]
 )
@@ -106,8 +98,8 @@ def test_labels_undo_skip_reload_second_tab_and_a_kill_to_the_finished_file(
         expect(person.page.locator("#saved")).to_have_text("")
     with Served(tmp_path, *words) as served:
         assert served.ask("/state")["n_labeled"] == 3
+        n_labels = served.label(truth, 75)
         with Annotator(browser, served, truth) as person:
-            n_labels = 0
             while person.row() is not None:
                 person.label()
                 n_labels += 1
@@ -118,7 +110,7 @@ def test_labels_undo_skip_reload_second_tab_and_a_kill_to_the_finished_file(
                 "html", timeout=120_000
             )  # once it is there
             n_asked = len(person.asked)
-            person.page.wait_for_timeout(2000)
+            person.page.wait_for_timeout(1000)
             assert len(person.asked) - n_asked < 5
             assert person.complaints == []
             assert all(url.startswith(served.origin) for url in person.asked)
@@ -158,17 +150,16 @@ def test_nothing_in_cells_names_and_classes_runs(browser, tmp_path):
 
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_fits_and_has_no_violation_of_accessibility(browser, tmp_path, width, scheme):
-    truth = write_rows(tmp_path)
-    with Served(tmp_path) as served:
-        served.label(truth, 60)
-        with Annotator(browser, served, truth, width, scheme) as person:
-            person.row()
-            person.page.wait_for_selector("#plan:not([hidden])")
-            widths = person.page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
-            assert widths[0] <= widths[1] == width
-            if AXE is None:
-                pytest.skip("axe-core is not installed: npm install axe-core")
-            person.page.evaluate(AXE.read_text())
-            found = person.page.evaluate("axe.run()")
-            assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []
+def test_the_page_fits_and_has_no_violation_of_accessibility(browser, served, width, scheme):
+    while served.ask("/state")["n_labeled"] < 60:
+        served.label(served.truth, 20)
+    with Annotator(browser, served, served.truth, width, scheme) as person:
+        person.row()
+        person.page.wait_for_selector("#plan:not([hidden])")
+        widths = person.page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]")
+        assert widths[0] <= widths[1] == width
+        if AXE is None:
+            pytest.skip("axe-core is not installed: npm install axe-core")
+        person.page.evaluate(AXE.read_text())
+        found = person.page.evaluate("axe.run()")
+        assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []

@@ -13,15 +13,6 @@ from tests.labeling.served import CLASSES, Served, write_rows
 needs_limits = pytest.mark.skipif(os.name != "posix", reason="needs limits of files")
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("rows")
-    write_rows(folder)
-    with Served(folder, "--annotator", "Ann") as served:
-        served.folder = folder
-        yield served
-
-
 def saved(folder):
     """Return the label events of the session, in their order."""
     lines = (folder / "rows.csv.session.jsonl").read_text().splitlines()
@@ -119,36 +110,19 @@ def test_a_full_disk_is_an_error_and_the_label_is_not_confirmed(tmp_path):
         n_saved = len(saved(tmp_path))
         assert served.next_row()["row"] == rows[-1]
         assert n_saved == len(rows) - 1 > 3
-    with Served(tmp_path) as served:  # the disk has room again
-        assert served.ask("/state")["n_labeled"] == n_saved
 
 
-@needs_limits
-def test_a_label_is_confirmed_though_the_attempt_after_it_cannot_be_written(tmp_path):
-    truth = write_rows(tmp_path, 4_000)
-    with Served(tmp_path, "--max-error", "0.1", largest_file=25_000) as served:
-        while (row := served.ask("/next")["row"]) is not None:
-            found = served.ask("/label", row=row["row"], label=int(truth[row["row"]]))
-            while (state := served.ask("/state"))["fitting"]:
-                time.sleep(0.02)
-        assert found["saved"] == CLASSES[truth[saved(tmp_path)[-1]["row"]]]
-        assert "attempt1" in state["problem"]
-    with Served(tmp_path) as served:  # the disk has room again
-        assert served.next_row() is not None
-
-
-def test_from_the_first_row_to_the_finished_file_with_a_kill(tmp_path):
+def test_from_the_first_row_to_the_finished_file(tmp_path):
     truth = write_rows(tmp_path)
     rows = pd.read_csv(tmp_path / "rows.csv", dtype=str)
     rows = rows.assign(price="1.50", number="12345678901234567890", is_new="True")
     rows.to_csv(tmp_path / "rows.csv", index=False)
-    for n_labels in (60, None):
-        with Served(tmp_path, "--max-error", "0.1") as served:
-            served.label(truth, n_labels)
-            words = served.ask("/next")["done"]
-            assert n_labels or not (tmp_path / "rows.labeled.html").exists()  # no wait for it
-            while served.ask("/next")["writing"]:
-                time.sleep(0.1)
+    with Served(tmp_path, "--max-error", "0.1") as served:
+        served.label(truth)
+        words = served.ask("/next")["done"]
+        assert not (tmp_path / "rows.labeled.html").exists()  # no wait for it
+        while served.ask("/next")["writing"]:
+            time.sleep(0.1)
     assert (tmp_path / "rows.labeled.html").is_file()
     finished = pd.read_csv(tmp_path / "rows.labeled.csv", dtype=str)
     pd.testing.assert_frame_equal(finished[rows.columns], rows)  # cells stay as they were

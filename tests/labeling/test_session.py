@@ -2,7 +2,6 @@ import json
 import os
 import shutil
 import stat
-import subprocess
 import sys
 import tracemalloc
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from hedgeclipper.io.atomic import NotWrittenError
 from hedgeclipper.labeling import LabelingLoop, SessionError
 from hedgeclipper.labeling.marks import NONE
 from hedgeclipper.labeling.session import SessionFile, _chained, digest_arrays, read_session
+from tests.command_line import forking_context
 from tests.labeling.conftest import make_loop, make_rows, run
 
 X, Y = make_rows()
@@ -290,15 +290,21 @@ def test_other_rows_are_refused(path):
         LabelingLoop.resume(path, X[::-1], GaussianNB())
 
 
+def refused(path):
+    with pytest.raises(SessionError, match="is in use by another process"):
+        SessionFile.open(path)
+
+
 def test_a_session_is_open_once(path):
     loop = make_loop(X, session=path)
     with pytest.raises(SessionError, match="in use"):
         resume(path)
     with pytest.raises(SessionError, match="in use"):
         make_loop(X, session=path)
-    code = "import sys; from hedgeclipper.labeling.session import *; SessionFile.open(sys.argv[1])"
-    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
-    assert "is in use by another process" in done.stderr
+    other = forking_context().Process(target=refused, args=(path,))
+    other.start()
+    other.join()
+    assert other.exitcode == 0
     loop.close()
     with pytest.raises(FileExistsError, match="resume"):
         make_loop(X, session=path)

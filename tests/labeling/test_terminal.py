@@ -5,64 +5,72 @@ import os
 import re
 import select
 import signal
-import subprocess
 import sys
+import threading
 import time
 
 import pandas as pd
 import pytest
 from rich.console import Console
 
+from hedgeclipper.labeling.keys import Keys
 from hedgeclipper.labeling.terminal import _plain
-from tests.labeling.served import CLASSES, write_rows
+from tests.command_line import forking_context
+from tests.labeling.served import CLASSES, run_fast, write_rows
 
-fcntl, pty, termios = map(pytest.importorskip, ("fcntl", "pty", "termios"))  # not on Windows
-FAST = (
-    "import sys; from sklearn.linear_model import LogisticRegression as L; "
-    "from sklearn.pipeline import make_pipeline as p; from sklearn.preprocessing import "
-    "StandardScaler as S; from hedgeclipper import cli; import hedgeclipper.labeling.loop as loop; "
-    "loop.HedgeClipperClassifier = lambda random_state: p(S(), L()); "
-    "sys.exit(cli.main(sys.argv[1:]))"
-)
+pty = pytest.importorskip("pty")  # not on Windows
 WORDS = ["label", "rows.csv", "--target", "diagnosis", "--terminal", "--max-error", "0.1"]
+WORDS += ["--classes", ",".join(CLASSES)]
 
 
-def take_interrupts():
-    """Undo what a shell does to commands in the background, which then ignore Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def begin_terminal(name):
+    """Make a terminal that of this process, which Ctrl-C ends then."""
+    os.setsid()
+    handle = os.open(name, os.O_RDWR)
+    for number in range(3):
+        os.dup2(handle, number)
+    sys.stdin = os.fdopen(0, errors="surrogateescape")  # as in many containers
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.update(TERM="xterm", COLUMNS="100")
 
 
-def begin_terminal():
-    take_interrupts()
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # Ctrl-C is for it alone
+def run_in_terminal(name, folder):
+    begin_terminal(name)
+    run_fast(WORDS, folder)
+
+
+def wait_for_key(name):
+    begin_terminal(name)
+
+    def interrupt():
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+    with Keys() as keys:
+        print("begun", flush=True)
+        threading.Timer(0.1, interrupt).start()
+        try:
+            keys.read()
+        except KeyboardInterrupt:
+            print("ended", flush=True)
 
 
 class Terminal:
-    """The command in a terminal of its own: ``expect`` reads, ``press`` writes."""
+    """A process in a terminal of its own: ``expect`` reads, ``press`` writes."""
 
-    def __init__(self, folder):
+    def __init__(self, work, *given):
         self.ours, theirs = pty.openpty()
-        words = [sys.executable, "-c", FAST, *WORDS, "--classes", ",".join(CLASSES)]
-        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-        self.process = subprocess.Popen(
-            words,
-            cwd=folder,
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            env=environment,
-            start_new_session=True,
-            preexec_fn=begin_terminal,
-        )
-        os.close(theirs)
-        self.text = ""
+        arguments = (os.ttyname(theirs), *given)
+        self.process = forking_context().Process(target=work, args=arguments)
+        self.process.start()
+        self.theirs, self.text = theirs, ""
 
     def __enter__(self):
         return self
 
     def __exit__(self, *error):
         self.process.kill()
-        self.process.wait()
+        self.process.join()
+        os.close(self.theirs)
         os.close(self.ours)
 
     def expect(self, pattern, seconds=60):
@@ -88,7 +96,7 @@ def row_of(terminal):
 
 def test_labels_undo_skip_note_and_quit_and_the_next_start_goes_on(tmp_path):
     truth = write_rows(tmp_path)
-    with Terminal(tmp_path) as terminal:
+    with Terminal(run_in_terminal, tmp_path) as terminal:
         first = row_of(terminal)
         terminal.press("1")
         terminal.expect("Saved: benign")
@@ -118,7 +126,7 @@ def test_labels_undo_skip_note_and_quit_and_the_next_start_goes_on(tmp_path):
         ("label", first, "malignant", "odd?"),
         ("label", second, None, None),
     ]
-    with Terminal(tmp_path) as terminal:
+    with Terminal(run_in_terminal, tmp_path) as terminal:
         terminal.expect("Going on with")
         label_all(terminal, truth)
     assert len(pd.read_csv(tmp_path / "rows.labeled.csv")) == len(truth)
@@ -134,41 +142,20 @@ def label_all(terminal, truth):
 
 def test_arrows_do_nothing_and_ctrl_c_ends_it(tmp_path):
     write_rows(tmp_path)
-    with Terminal(tmp_path) as terminal:
+    with Terminal(run_in_terminal, tmp_path) as terminal:
         row_of(terminal)
         terminal.press("\x1b[B")  # an arrow is no label
         terminal.press("\x03")
         terminal.expect("0 of 300 rows have a label")
-        assert terminal.process.wait(60) == 0
+        terminal.process.join(60)
+        assert terminal.process.exitcode == 0
 
 
 def test_ctrl_c_ends_the_wait_for_a_key_also_if_it_does_not_interrupt_the_read():
     """A signal that comes right before a read, or in another thread, does not interrupt it."""
-    words = (
-        "import signal, threading\n"
-        "from hedgeclipper.labeling.keys import Keys\n"
-        "def interrupt():\n"
-        "    signal.pthread_kill(threading.get_ident(), signal.SIGINT)\n"
-        "with Keys() as keys:\n"
-        "    threading.Timer(0.5, interrupt).start()\n"
-        "    try:\n"
-        "        keys.read()\n"
-        "    except KeyboardInterrupt:\n"
-        "        print('ended')\n"
-    )
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-c", words]
-    found = subprocess.run(
-        command,
-        stdin=theirs,
-        capture_output=True,
-        timeout=60,
-        check=True,
-        preexec_fn=take_interrupts,
-    )
-    assert found.stdout == b"ended\n"
-    os.close(ours)
-    os.close(theirs)
+    with Terminal(wait_for_key) as terminal:
+        terminal.expect("begun")
+        terminal.expect("ended")
 
 
 @pytest.mark.parametrize("text", ["\x1b]0;title\x07", "\x1b[2J", "\x9b2J", "a\rb", "\x08"])

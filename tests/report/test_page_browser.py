@@ -12,7 +12,7 @@ from hedgeclipper import (
     VoteAggregator,
     write_report,
 )
-from tests.browser import BROWSER, needs_browser, playwright
+from tests.browser import needs_browser
 
 pytestmark = needs_browser
 KINDS = ["forest", "panel", "votes"]
@@ -43,14 +43,6 @@ def reports(tmp_path_factory):
         ),
         "votes": write_report(VoteAggregator().fit(votes, gold), folder / "votes.html"),
     }
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 class Visit:

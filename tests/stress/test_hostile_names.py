@@ -9,7 +9,8 @@ import pytest
 
 from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 from hedgeclipper.cli import main
-from tests.report.test_page_browser import BROWSER, Visit, browser  # noqa: F401
+from tests.browser import needs_browser
+from tests.report.test_page_browser import Visit
 from tests.stress.tally import Tally, tries
 
 RUN = "document.title='run'"
@@ -30,9 +31,9 @@ HOSTILE = [
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(BROWSER is None, reason="no browser")
+@needs_browser
 @pytest.mark.filterwarnings("ignore")
-def test_nothing_in_a_name_runs_in_a_report(browser, tmp_path):  # noqa: F811
+def test_nothing_in_a_name_runs_in_a_report(browser, tmp_path):
     from sklearn.linear_model import LogisticRegression
 
     from hedgeclipper import write_report
