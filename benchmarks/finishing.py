@@ -50,7 +50,7 @@ def ours_at_every_look(rule: TestedPredictions, most: float) -> np.ndarray:
 
 
 def ours_among_automatic(rule: TestedPredictions, most: float) -> np.ndarray:
-    return rule.unlabeled_uncertainties <= surest_rows(rule, most, LEVEL).threshold
+    return surest_rows(rule, most, LEVEL).is_accepted[rule.wrong.size :]
 
 
 def pool_limit(rule: TestedPredictions, most: float) -> float:

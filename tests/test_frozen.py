@@ -101,9 +101,9 @@ def bounds_on_correlations():
     z = rng.choice([-1.0, 1.0], 700)
     cast = np.where(rng.random((700, 5)) < np.linspace(0.6, 0.9, 5), z[:, None], -z[:, None])
     right, n_labels = np.sum(cast[:200] == z[:200, None], axis=0), np.full(5, 200)
-    wilson = wilson_bounds(2 * right / 200 - 1, n_labels, 0.05)
+    wilson = wilson_bounds(right / 200, n_labels, 0.05)
     exact = 2 * proportion_bounds(right, n_labels, 500, 0.05 / 5)[0] - 1
-    return {"wilson": [part.tolist() for part in wilson], "exact": exact.tolist()}
+    return {"wilson": [(2 * part - 1).tolist() for part in wilson], "exact": exact.tolist()}
 
 
 CASES = {

@@ -85,7 +85,7 @@ def test_tested_predictions_are_those_of_the_certificate(models, kind):
     found = model.tested_predictions_
     assert found.certificate(model.confidence_level) == model.certificate_
     wanted = model.auto_label(0.3, among="automatic", confidence_level=0.8)
-    sure = found.unlabeled_uncertainties <= surest_rows(found, 0.3, 0.8).threshold
+    sure = surest_rows(found, 0.3, 0.8).is_accepted[~found.is_tested]
     np.testing.assert_array_equal(wanted.needs_review, ~sure)
 
 

@@ -23,9 +23,9 @@ def make_rule(rng, n_tested=400, n_unlabeled=3000, scale=1.0):
     ), wrong[rest]
 
 
-def coverage_of(rule, max_error, confidence_level):
-    threshold = surest_rows(rule, max_error, confidence_level).threshold
-    return np.mean(rule.unlabeled_uncertainties <= threshold)
+def sure_ones(rule, max_error, confidence_level):
+    """Return which of the unlabeled rows are certain enough; tested ones come first in the pool."""
+    return surest_rows(rule, max_error, confidence_level).is_accepted[rule.wrong.size :]
 
 
 @pytest.mark.parametrize("max_error", [0.05, 0.1])
@@ -35,7 +35,7 @@ def test_more_errors_than_allowed_are_as_rare_as_it_says(max_error, scale):
     violations, coverage = 0, []
     for _ in range(200):
         rule, wrong = make_rule(rng, scale=scale)
-        sure = rule.unlabeled_uncertainties <= surest_rows(rule, max_error, 0.9).threshold
+        sure = sure_ones(rule, max_error, 0.9)
         violations += bool(sure.any()) and wrong[sure].mean() > max_error
         coverage.append(sure.mean())
     assert violations <= 20 + 3 * np.sqrt(200 * 0.1 * 0.9)
@@ -45,13 +45,13 @@ def test_more_errors_than_allowed_are_as_rare_as_it_says(max_error, scale):
 def test_what_is_said_of_the_sure_rows_is_the_exact_test_of_them():
     rule, _ = make_rule(np.random.default_rng(1))
     found = surest_rows(rule, 0.05, 0.95)
-    below = rule.uncertainties <= found.threshold
-    n_sure = int((rule.unlabeled_uncertainties <= found.threshold).sum())
+    largest = rule.unlabeled_uncertainties[sure_ones(rule, 0.05, 0.95)].max()
+    below, n_sure = rule.uncertainties <= largest, found.n_accepted
     _, upper = proportion_bounds(rule.wrong[below].sum(), below.sum(), n_sure, 0.05)
     n_errors, n_below = rule.wrong[below].sum(), below.sum()
     together = (n_errors + upper * n_sure) / (n_below + n_sure)
     assert together <= 0.05
-    assert (found.n_errors, found.n_tested) == (rule.wrong[below].sum(), below.sum())
+    assert (found.n_wrong, found.n_tested) == (rule.wrong[below].sum(), below.sum())
 
 
 def test_of_the_automatic_labels_alone_no_less_is_said_than_is_proved():
@@ -79,13 +79,19 @@ def test_a_few_rows_are_all_labeled_if_no_label_is_wrong(n_unlabeled):
     for _ in range(20):
         own = rng.random(1000), rng.random(n_unlabeled)
         rule = TestedPredictions(np.zeros(1000, bool), *own, n_unlabeled, 0.5)
-        assert coverage_of(rule, 0.05, 0.95) == 1.0
+        assert sure_ones(rule, 0.05, 0.95).all()
+
+
+def test_where_no_row_is_automatic_no_automatic_label_is_wrong():
+    rule = TestedPredictions(np.ones(400, bool), np.zeros(400), np.zeros(1000), 1000, 0.5)
+    found = auto_labels(rule, np.zeros(1000), max_error=0.05, among="automatic")
+    assert (found.n_automatic, found.error_upper, found.automatic_error_upper) == (0, 0.0, 0.0)
 
 
 def test_too_few_labels_say_how_many_are_needed():
     rule, _ = make_rule(np.random.default_rng(0), n_tested=50)
-    found = surest_rows(rule, 0.01, 0.95)
-    assert found.threshold == -np.inf
+    found = auto_labels(rule, np.zeros(3000), max_error=0.01, among="automatic")
+    assert found.needs_review.all()
     assert found.n_needed == np.ceil(1.3 * np.log(20) / -np.log(0.99))
 
 
@@ -96,13 +102,13 @@ def test_rows_of_equal_uncertainty_are_taken_together_or_not_at_all():
         counts = np.array([n_sure, 400 - n_sure])
         uncertainties, others = (np.repeat([0.01, 0.4], counts * times) for times in (1, 10))
         found = surest_rows(TestedPredictions(wrong, uncertainties, others, 4000, 0.5), 0.05, 0.95)
-        assert found.threshold == 0.01
-        assert (found.n_errors, found.n_tested) == (0, n_sure)
+        np.testing.assert_array_equal(found.is_accepted[400:], others == 0.01)
+        assert (found.n_wrong, found.n_tested) == (0, n_sure)
     uncertainties, others = (
         np.repeat([0.01, 0.4], np.array([70, 330]) * times) for times in (1, 10)
     )
     rule = TestedPredictions(wrong, uncertainties, others, 4000, 0.5)
-    assert coverage_of(rule, 0.05, 0.95) == 0.0
+    assert not sure_ones(rule, 0.05, 0.95).any()
 
 
 @pytest.mark.parametrize("n_rows", [300, 500])
@@ -126,8 +132,9 @@ def test_an_order_of_the_file_that_tells_errors_does_not_show_in_ties(n_rows):
 
 def test_without_a_label_nothing_is_sure_nor_known():
     rule, _ = make_rule(np.random.default_rng(0), n_tested=0)
-    assert coverage_of(rule, 0.9, 0.5) == 0.0
-    assert surest_rows(rule, 0.9, 0.5).n_needed == 1
+    options = {"max_error": 0.9, "among": "automatic", "confidence_level": 0.5}
+    found = auto_labels(rule, np.zeros(3000), **options)
+    assert (found.n_automatic, found.n_needed) == (0, 1)
 
 
 @pytest.mark.filterwarnings("error")
@@ -200,6 +207,15 @@ def test_labels_that_are_needed_for_limits_per_class_count_those_on_other_classe
     assert answers[400].n_automatic == 0
     assert 400 < answers[400].n_needed < 800
     assert (answers[800].n_automatic, answers[800].n_needed) == (n_rows, 0)
+
+
+def test_a_class_without_a_limit():
+    predicted = np.array(["yes", "no"] * 50)
+    own = np.zeros(100, bool), np.zeros(100), np.zeros(100)
+    rule = TestedPredictions(*own, 100, 0.5, n_labeled=100, predicted=predicted)
+    with pytest.raises(ValueError, match=r"no limit for rows predicted to be of \['no'\]"):
+        auto_labels(rule, predicted, max_error={"yes": 0.1})
+    assert auto_labels(rule, predicted, max_error={"yes": 0.1, None: 0.2}).n_automatic > 0
 
 
 def test_an_error_that_the_most_frequent_class_keeps_is_noted():

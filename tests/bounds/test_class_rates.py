@@ -32,9 +32,9 @@ def test_predictions_without_information_leave_the_rate_of_the_labels():
     found = RateEvidence(codes, constant, np.arange(50), constant[0], 10**9, False)
     rates = found.rates([0, 1], 0.95)
     assert rates.rates[1] == pytest.approx(codes.mean())
-    low, high = wilson_bounds(np.array([2 * codes.mean() - 1]), np.array([50.0]), 0.025)
-    assert rates.lower[1] == pytest.approx((1 + low[0]) / 2, abs=1e-6)
-    assert rates.upper[1] == pytest.approx((1 + high[0]) / 2, abs=1e-6)
+    low, high = wilson_bounds(codes.mean(), 50, 0.025)
+    assert rates.lower[1] == pytest.approx(low, abs=1e-6)
+    assert rates.upper[1] == pytest.approx(high, abs=1e-6)
 
 
 def test_without_a_tested_label_the_interval_is_all_that_is_possible():

@@ -11,10 +11,9 @@ def test_wilson_is_the_score_interval_and_claims_nothing_without_labels():
     lowest = (
         accuracy + z**2 / (2 * n) - z * np.sqrt(accuracy * (1 - accuracy) / n + z**2 / (4 * n**2))
     ) / (1 + z**2 / n)
-    means, n_labeled = np.array([2 * accuracy - 1, np.nan]), np.array([n, 0])
-    lower, upper = wilson_bounds(means, n_labeled, 0.05)
-    assert lower[0] == pytest.approx(2 * lowest - 1)
-    assert (lower[1], upper[1]) == (-1.0, 1.0)
+    lower, upper = wilson_bounds([accuracy, np.nan], np.array([n, 0]), 0.05)
+    assert lower[0] == pytest.approx(lowest)
+    assert (lower[1], upper[1]) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("delta", [0.3, 0.05, 0.001])

@@ -7,7 +7,7 @@ from scipy.stats import hypergeom
 from hedgeclipper.bounds.intervals import CAUTION
 from hedgeclipper.bounds.whole_file import (
     accept_rows,
-    accept_rows_by_class,
+    accept_rows_of_parts,
     allowed_errors,
     error_limit,
     errors_left,
@@ -253,9 +253,8 @@ def test_a_limit_of_a_class_is_the_test_of_its_rows_alone():
     order, predicted = rng.permutation(600), rng.choice(["a", "b", "c"], 600)
     tested = rng.permutation(600)[:300]
     wrong = rng.random(300) < 0.12
-    accepted, tests = accept_rows_by_class(
-        order, predicted, tested, wrong, limits={"a": 30, "b": 20}, limit=90, delta=0.3
-    )
+    limits = {"a": (predicted == "a", 30), "b": (predicted == "b", 20), None: (order >= 0, 90)}
+    tests = accept_rows_of_parts(order, tested, wrong, limits=limits, delta=0.3)
     bad = np.zeros(600, bool)
     bad[tested] = wrong
     whole = accept_rows(order, tested, bad[tested], limit=90, delta=0.1)
@@ -269,20 +268,15 @@ def test_a_limit_of_a_class_is_the_test_of_its_rows_alone():
         assert tests[name].errors_left <= min(part.errors_left, limit)
         assert (tests[name].n_tested, tests[name].n_wrong) == (part.n_tested, part.n_wrong)
         assert not tests[name].is_accepted[predicted != name].any()
-    np.testing.assert_array_equal(accepted, expected)
     np.testing.assert_array_equal(tests[None].is_accepted, expected)
-    assert 0 < accepted.sum() < whole.n_accepted
+    assert 0 < expected.sum() < whole.n_accepted
 
 
-def test_a_class_without_a_limit():
-    arguments = (np.arange(4), ["a", "b", "a", "b"], [0], [False])
-    with pytest.raises(ValueError, match=r"no limit for rows predicted to be of \['b'\]"):
-        accept_rows_by_class(*arguments, limits={"a": 1}, delta=0.05)
-    accepted, tests = accept_rows_by_class(
-        *arguments, limits={"a": 1, "new": 0}, limit=4, delta=0.1
-    )
-    assert accepted.tolist() == [False, True, True, True]
-    assert tests["new"].n_accepted == 0
+def test_a_part_without_rows():
+    limits = {"none": (np.zeros(4, bool), 0), "all": (np.ones(4, bool), 4)}
+    tests = accept_rows_of_parts(np.arange(4), [0], [False], limits=limits, delta=0.1)
+    assert tests["all"].is_accepted.tolist() == [False, True, True, True]
+    assert tests["none"].n_accepted == 0
 
 
 @pytest.mark.parametrize("delta", [0.3, 0.1])
@@ -290,17 +284,17 @@ def test_limits_of_classes_hold_together(delta):
     """Errors of both classes and of the file are close to what is allowed."""
     rng, n_broken, n_repeats = np.random.default_rng(5), 0, 400
     predicted = np.repeat(["a", "b"], [300, 700])
-    limits, limit = {"a": 30, "b": 35}, 60
+    most = {"a": 30, "b": 35, "file": 60}
+    parts = {"a": predicted == "a", "b": predicted == "b", "file": np.ones(1000, bool)}
+    limits = {name: (parts[name], most[name]) for name in most}
     for _ in range(n_repeats):
         order, wrong = rng.permutation(1000), np.zeros(1000, bool)
         for name, errors in (("a", 34), ("b", 39)):
             wrong[rng.choice(np.flatnonzero(predicted == name), errors, replace=False)] = True
         tested = rng.permutation(1000)[:300]
-        accepted, _ = accept_rows_by_class(
-            order, predicted, tested, wrong[tested], limits=limits, limit=limit, delta=delta
-        )
-        left = [np.sum(accepted & wrong & (predicted == name)) for name in limits]
-        n_broken += sum(left) > limit or any(np.array(left) > list(limits.values()))
+        tests = accept_rows_of_parts(order, tested, wrong[tested], limits=limits, delta=delta)
+        accepted = tests["file"].is_accepted
+        n_broken += any(np.sum(accepted & wrong & parts[name]) > most[name] for name in most)
     assert n_broken / n_repeats <= delta + 3 * np.sqrt(delta * (1 - delta) / n_repeats)
 
 

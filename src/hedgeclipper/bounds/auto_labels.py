@@ -34,8 +34,7 @@ from hedgeclipper.bounds.intervals import check_level, proportion_bounds
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.bounds.whole_file import (
     AcceptedRows,
-    accept_rows,
-    accept_rows_by_class,
+    accept_rows_of_parts,
     error_limit,
     least_tested,
 )
@@ -271,26 +270,18 @@ def auto_labels(
         Why it is no guarantee; "" if it may be one.
     """
     max_error = check_question(max_error, among, confidence_level)
-    uncertainties, n_needed = rule.unlabeled_uncertainties, 0
     if among == "automatic":
         assert not isinstance(max_error, dict)
-        sure = surest_rows(rule, max_error, confidence_level)
-        needs_review = (uncertainties > sure.threshold) | ~rule.is_open
-        n_sure = int(np.sum(~needs_review))
-        known = {"n_errors": sure.n_errors, "n_tested": sure.n_tested}
-        n_needed = sure.n_needed
-        # only max_error itself is proved, of tested and automatic rows together
-        left = min(error_limit(max_error, sure.n_tested + n_sure) - sure.n_errors, n_sure)
+        accepted = surest_rows(rule, max_error, confidence_level)
     else:
         accepted = accept_in_file(rule, max_error, confidence_level, labels)
-        needs_review = np.ones(labels.size, bool)
-        needs_review[rule.is_open] = ~accepted.is_accepted[~rule.is_tested]
-        n_sure, left = int(np.sum(~needs_review)), accepted.errors_left
-        known = {"n_errors": accepted.n_wrong, "n_tested": accepted.n_tested}
-        if accepted.n_allowed < 0:
-            n_needed = needed_tests(rule, max_error, confidence_level, labels)
-            known["n_tested"] = rule.wrong.size
-    order = np.argsort(-uncertainties, kind="stable")
+    n_tested, n_needed = accepted.n_tested, 0
+    if accepted.n_allowed < 0:
+        n_tested = rule.wrong.size
+        n_needed = needed_tests(rule, max_error, confidence_level, labels, among)
+    needs_review = np.ones(labels.size, bool)
+    needs_review[rule.is_open] = ~accepted.is_accepted[~rule.is_tested]
+    order = np.argsort(-rule.unlabeled_uncertainties, kind="stable")
     asked = question_words(max_error, among, confidence_level)
     # also of answers that are estimates anyway: whoever has seen one may choose the next question
     not_first = rule.first_question.why_estimate(asked, rule.uncertainties)
@@ -305,14 +296,15 @@ def auto_labels(
         kind="estimate" if reason else "guarantee",
         reason=reason,
         n_rows=rule.n_rows,
-        error_upper=left / max(rule.n_rows, 1),
-        automatic_error_upper=min(left / n_sure, 1.0) if n_sure else 0.0,
+        error_upper=accepted.errors_left / max(rule.n_rows, 1),
+        automatic_error_upper=accepted.error_upper,
         baseline=rule.baseline,
         majority_class=rule.majority_class,
+        n_errors=accepted.n_wrong,
+        n_tested=n_tested,
         n_needed=n_needed,
         n_skipped=rule.skipped.size,
         is_recorded=rule.is_recorded,
-        **known,
     )
 
 
@@ -326,32 +318,19 @@ def accept_in_file(
 
     Predicted labels of the unlabeled rows are needed for limits per class alone.
     """
-    order, tested, delta = rule.order_of_pool(), rule.tested, 1.0 - confidence_level
-    if not isinstance(max_error, dict):
-        limit = error_limit(max_error, rule.n_known_rows)
-        return accept_rows(order, tested, rule.wrong, limit=limit, delta=delta)
-    assert labels is not None
-    assert rule.predicted is not None
-    predicted = rule.in_pool(rule.predicted, labels)
-    limits = {
-        name: error_limit(one, int(np.sum(predicted == name)))
-        for name, one in max_error.items()
-        if name is not None
-    }
-    if unknown := [name for name in limits if not np.any(predicted == name)]:
-        raise ValueError(
-            f"max_error has limits for {unknown}, which no row is predicted to be of. Got "
-            f"predictions of {np.unique(predicted)[:10].tolist()}."
-        )
-    whole = error_limit(max_error[None], rule.n_known_rows) if None in max_error else None
-    accepted, tests = accept_rows_by_class(
-        order, predicted, tested, rule.wrong, limits=limits, limit=whole, delta=delta
+    tests = accept_rows_of_parts(
+        rule.order_of_pool(),
+        rule.tested,
+        rule.wrong,
+        limits=_limits(rule, max_error, labels),
+        delta=1.0 - confidence_level,
     )
-    left = sum(test.errors_left for name, test in tests.items() if name is not None)
-    if None in tests:
-        left = tests[None].errors_left
+    parts = [test for name, test in tests.items() if name is not None]
+    whole = tests.get(None)
+    left = sum(test.errors_left for test in parts) if whole is None else whole.errors_left
     last = max(tests.values(), key=lambda test: test.n_tested)
     least = min(test.n_allowed for test in tests.values())
+    accepted = np.any([test.is_accepted for test in tests.values()], axis=0)
     return AcceptedRows(accepted, least, last.n_tested, last.n_wrong, left)
 
 
@@ -360,49 +339,68 @@ def needed_tests(
     max_error: float | dict[Any, float],
     confidence_level: float,
     labels: np.ndarray | None = None,
+    among: str = "file",
 ) -> int:
     """Return the smallest number of test labels that could prove the limit.
 
     Of several limits, which share the level, it is the largest number, if as many test labels fall
-    on a class as its rows let expect. Arguments are those of `accept_in_file`.
+    on a class as its rows let expect. Arguments are those of `accept_in_file` and `auto_labels`.
     """
-    limits = max_error if isinstance(max_error, dict) else {None: max_error}
-    delta, n_pool, found = (1.0 - confidence_level) / len(limits), rule.is_tested.size, []
-    for name, one in limits.items():
-        if name is None:
-            found.append(least_tested(n_pool, error_limit(one, rule.n_known_rows), delta))
-            continue
-        assert labels is not None
-        assert rule.predicted is not None
-        n_rows = int(np.sum(rule.in_pool(rule.predicted, labels) == name))
-        least = least_tested(n_rows, error_limit(one, n_rows), delta)
-        found.append(math.ceil(least * n_pool / n_rows))
+    if not isinstance(max_error, dict) and among == "automatic":
+        return math.ceil(LEAST_MARGIN * _faultless(max_error, confidence_level))
+    limits, found = _limits(rule, max_error, labels), []
+    for rows, limit in limits.values():
+        n_rows = int(np.sum(rows))
+        least = least_tested(n_rows, limit, (1.0 - confidence_level) / len(limits))
+        found.append(math.ceil(least * rows.size / max(n_rows, 1)))
     return max(found)
 
 
-@dataclass(frozen=True)
-class SureRows:
-    """Up to which uncertainty predictions are taken as they are, and what labels say of these."""
+def _limits(
+    rule: TestedPredictions, max_error: float | dict[Any, float], labels: np.ndarray | None
+) -> dict[Any, tuple[np.ndarray, int]]:
+    """Return for each limit the rows of the pool that it is for, and how many may be wrong."""
+    wanted = max_error if isinstance(max_error, dict) else {None: max_error}
+    limits, is_limited = {}, np.zeros(rule.is_tested.size, bool)
+    if names := [name for name in wanted if name is not None]:
+        assert labels is not None
+        assert rule.predicted is not None
+        predicted = rule.in_pool(rule.predicted, labels)
+        if unknown := [name for name in names if not np.any(predicted == name)]:
+            raise ValueError(
+                f"max_error has limits for {unknown}, which no row is predicted to be of. Got "
+                f"predictions of {np.unique(predicted)[:10].tolist()}."
+            )
+        for name in names:
+            rows = predicted == name
+            limits[name] = rows, error_limit(wanted[name], int(np.sum(rows)))
+            is_limited |= rows
+        if None not in wanted and not is_limited.all():
+            raise ValueError(
+                "There is no limit for rows predicted to be of "
+                f"{np.unique(predicted[~is_limited])[:5].tolist()}. Add one for each class, or one "
+                "for the whole file, whose name is None."
+            )
+    if None in wanted:
+        whole = error_limit(wanted[None], rule.n_known_rows)
+        limits[None] = np.ones(is_limited.size, bool), whole
+    return limits
 
-    threshold: float
-    n_errors: int
-    n_tested: int
-    n_needed: int = 0
 
+def surest_rows(rule: TestedPredictions, max_error: float, confidence_level: float) -> AcceptedRows:
+    """Return which rows of the pool are accepted, so that at most this proportion is wrong.
 
-def surest_rows(rule: TestedPredictions, max_error: float, confidence_level: float) -> SureRows:
-    """Return up to which uncertainty at most this proportion of the rows is wrong.
-
-    That is the last threshold before the first at which the bound cannot be proved.
+    These are the rows up to the last threshold before the first at which the bound cannot be
+    proved. Errors that are left are those allowed among them and the tested rows that are as
+    certain, less those that tests have found.
     """
-    delta = 1.0 - confidence_level
-    n_tested = rule.wrong.size
-    n_faultless = np.log(1.0 / delta) / -np.log1p(-max_error)
+    n_tested, is_accepted = rule.wrong.size, np.zeros(rule.is_tested.size, bool)
+    n_faultless = _faultless(max_error, confidence_level)
     n_needed = LEAST_MARGIN * n_faultless
     # a few errors among the first labels shall not end it, if there are enough labels
     first = max(n_needed, min(MARGIN * n_faultless, n_tested / 2)) / max(n_tested, 1)
     if n_tested == 0 or first > 1.0:
-        return SureRows(-np.inf, 0, n_tested, n_needed=int(np.ceil(n_needed)))
+        return AcceptedRows(is_accepted, -1, 0, 0, 0)
     others = rule.unlabeled_uncertainties[rule.is_open]
     pool = np.sort(np.concatenate([rule.uncertainties, others]))
     thresholds = _thresholds(pool, first, n_needed / n_tested)
@@ -412,7 +410,7 @@ def surest_rows(rule: TestedPredictions, max_error: float, confidence_level: flo
     if rule.n_unlabeled:
         coverage = np.sum(others <= thresholds[:, None], axis=1) / max(others.size, 1)
         rows = np.rint(coverage * (rule.n_unlabeled - rule.skipped.size))
-    _, upper = proportion_bounds(errors, tested, rows, delta)
+    _, upper = proportion_bounds(errors, tested, rows, 1.0 - confidence_level)
     # what is proved is about the tested and the unlabeled rows up to the threshold together;
     # below all unlabeled rows the errors are known
     if rule.n_unlabeled:
@@ -420,9 +418,18 @@ def surest_rows(rule: TestedPredictions, max_error: float, confidence_level: flo
     n_passed = int(np.cumprod(upper <= max_error).sum())
     at = n_passed - 1
     if n_passed == 0 or rows[at] == 0:
-        first = min(n_passed, rows.size - 1)
-        return SureRows(-np.inf, int(errors[first]), int(tested[first]))
-    return SureRows(float(thresholds[at]), int(errors[at]), int(tested[at]))
+        at = min(n_passed, rows.size - 1)
+    else:
+        is_accepted[~rule.is_tested] = others <= thresholds[at]
+    n_below, n_wrong, n_sure = int(tested[at]), int(errors[at]), int(np.sum(is_accepted))
+    # only max_error itself is proved, of tested and automatic rows together
+    left = min(max(error_limit(max_error, n_below + n_sure) - n_wrong, 0), n_sure)
+    return AcceptedRows(is_accepted, n_wrong, n_below, n_wrong, left)
+
+
+def _faultless(max_error: float, confidence_level: float) -> float:
+    """Return how many labels prove it if none is wrong, of rows without number."""
+    return np.log(1.0 / (1.0 - confidence_level)) / -np.log1p(-max_error)
 
 
 def _thresholds(pool: np.ndarray, first: float, least: float) -> np.ndarray:

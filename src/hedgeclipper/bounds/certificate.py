@@ -239,6 +239,5 @@ class RateEvidence:
         plain = max(rate * (1.0 - rate), 1e-3)
         spread = (spread * np.var(e) * e.size + ADDED_ERRORS) / (e.size + ADDED_LABELS) / plain
         size = 1.0 / ((1.0 / e.size + 1.0 / self.n_unlabeled) * min(spread, 1.0))
-        means = wilson_bounds(np.array([2.0 * rate - 1.0]), np.array([size]), delta / 2.0)
-        low, high = ((1.0 + float(bound[0])) / 2.0 for bound in means)
-        return rate, low, high
+        low, high = wilson_bounds(rate, size, delta / 2.0)
+        return rate, float(low), float(high)

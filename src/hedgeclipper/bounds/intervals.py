@@ -148,21 +148,22 @@ def check_level(confidence_level: Any) -> None:
         )
 
 
-def wilson_bounds(
-    estimate: np.ndarray, n_labeled: np.ndarray, delta: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return Wilson's score bounds on means of -1 and 1; -1 and 1 themselves without a label.
+def wilson_bounds(proportion: Any, n_labeled: Any, delta: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return Wilson's score bounds on proportions; 0 and 1 without a label.
 
-    ``estimate`` are means over ``n_labeled`` rows, NaN where there is none. Each bound fails with a
-    probability of about ``delta``.
+    ``proportion`` are those among ``n_labeled`` rows, NaN where there is none. Each bound fails
+    with a probability of about ``delta``.
     """
     quantile = ndtri(1.0 - delta)
+    mean = 2.0 * np.asarray(proportion) - 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         noise = quantile**2 / n_labeled
-        center = estimate / (1.0 + noise)
-        radius = np.sqrt(noise * (1.0 - estimate**2 + noise)) / (1.0 + noise)
-    lower, upper = np.clip(center - radius, -1.0, 1.0), np.clip(center + radius, -1.0, 1.0)
-    return np.where(np.isnan(lower), -1.0, lower), np.where(np.isnan(upper), 1.0, upper)
+        center = mean / (1.0 + noise)
+        radius = np.sqrt(noise * (1.0 - mean**2 + noise)) / (1.0 + noise)
+    lower, upper = (
+        (1.0 + np.clip(end, -1.0, 1.0)) / 2.0 for end in (center - radius, center + radius)
+    )
+    return np.where(np.isnan(lower), 0.0, lower), np.where(np.isnan(upper), 1.0, upper)
 
 
 def prediction_powered(e: np.ndarray, q: np.ndarray, center: float) -> tuple[float, float]:

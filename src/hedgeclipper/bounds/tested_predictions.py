@@ -228,9 +228,8 @@ class TestedPredictions:
             center = float(np.mean(self.unlabeled_uncertainties if self.n_unlabeled else q))
         error, spread = prediction_powered(self.wrong.astype(float), q, center)
         size = 1.0 / ((1.0 / self.wrong.size + 1.0 / n_rows) * max(spread, 1e-3))
-        mean, n_labels = np.array([1.0 - 2.0 * error]), np.array([size / EXTRA_SPREAD**2])
-        upper, lower = ((1.0 - float(m[0])) / 2.0 for m in wilson_bounds(mean, n_labels, delta))
-        return error, lower, upper
+        lower, upper = wilson_bounds(error, size / EXTRA_SPREAD**2, delta)
+        return error, float(lower), float(upper)
 
     def about(
         self,

@@ -285,80 +285,61 @@ def accept_rows(
     return accept_first(order, ranks, bad, length, n_allowed=allowed, left=left)
 
 
-def accept_rows_by_class(
+def accept_rows_of_parts(
     order: np.ndarray,
-    predicted: Any,
     tested: Any,
     wrong: Any,
     *,
-    limits: Mapping[Any, int],
-    limit: int | None = None,
+    limits: Mapping[Any, tuple[np.ndarray, int]],
     delta: float,
-) -> tuple[np.ndarray, dict[Any, AcceptedRows]]:
-    """Return which predictions may stay if classes have limits of their own.
+) -> dict[Any, AcceptedRows]:
+    """Return which predictions may stay if parts of the file have limits of their own.
 
-    The rows that are predicted to be of a class are a pool of their own, and the test rows among
-    them a simple random sample of it. ``delta`` is shared equally among all limits, so that they
-    hold together.
+    A part, such as the rows that are predicted to be of a class, is a pool of its own, and the test
+    rows in it are a simple random sample of it. ``delta`` is shared equally among all limits, so
+    that they hold together.
 
     Parameters
     ----------
     order, tested, wrong
         As for `accept_rows`.
-    predicted : array-like of shape (n_pool,)
-        Predicted class of each row of the pool.
-    limits : mapping of class to int
-        Errors that may be left among the rows that are predicted to be of this class.
-    limit : int or None, default=None
-        Errors that may be left in the whole file. Needed if a class has no limit of its own.
+    limits : mapping of name to tuple
+        Which rows of the pool a limit is for, a mask of shape (n_pool,), and how many errors may be
+        left among them. Each row must have a limit, and may have several.
     delta : float
         Probability that any of the limits is broken.
 
     Returns
     -------
-    is_accepted : ndarray of bool of shape (n_pool,)
-        The rows that all limits allow.
-    tests : dict of class to AcceptedRows
-        Of each limit the test, and the accepted rows that it is for; ``None`` is the whole file.
+    dict of name to AcceptedRows
+        Of each limit the test, and which rows of its part all limits allow.
 
     Examples
     --------
     >>> order, tested = np.arange(1000), np.arange(5, 1000, 10)
-    >>> predicted = np.where(np.arange(1000) % 3, "no", "yes")
-    >>> accepted, tests = accept_rows_by_class(
-    ...     order, predicted, tested, tested >= 930, limits={"yes": 50}, limit=80, delta=0.1
-    ... )
-    >>> int(accepted.sum()), tests["yes"].n_accepted, tests["yes"].errors_left
+    >>> is_yes, all_rows = order % 3 == 0, order >= 0
+    >>> limits = {"yes": (is_yes, 50), "file": (all_rows, 80)}
+    >>> tests = accept_rows_of_parts(order, tested, tested >= 930, limits=limits, delta=0.1)
+    >>> tests["file"].n_accepted, tests["yes"].n_accepted, tests["yes"].errors_left
     (869, 290, 42)
     """
     ranks, bad, _ = check_sample(order, tested, wrong, None)
-    classes, rows = np.asarray(predicted), order[ranks]
-    known = np.isin(classes, list(limits))
-    if limit is None and not known.all():
-        names = np.unique(classes[~known])[:5].tolist()
-        raise ValueError(
-            f"There is no limit for rows predicted to be of {names}. Add one for each class, or "
-            "one for the whole file, whose name is None."
-        )
-    tests, share = {}, delta / max(len(limits) + (limit is not None), 1)
-    for name, errors in limits.items():
-        member = classes == name
-        # the rows of the class are numbered by themselves, in the same order
-        number = np.cumsum(member) - 1
-        here = member[rows]
+    rows, tests, is_refused = order[ranks], {}, np.zeros(order.size, bool)
+    for name, (member, limit) in limits.items():
+        # the rows of the part are numbered by themselves, in the same order
+        number, here = np.cumsum(member) - 1, member[rows]
         part = accept_rows(
-            number[order[member[order]]], number[rows[here]], bad[here], limit=errors, delta=share
+            number[order[member[order]]],
+            number[rows[here]],
+            bad[here],
+            limit=limit,
+            delta=delta / len(limits),
         )
         accepted = np.zeros(order.size, bool)
         accepted[member] = part.is_accepted
+        is_refused |= member & ~accepted
         tests[name] = replace(part, is_accepted=accepted)
-    is_accepted = ~known
-    for test in tests.values():
-        is_accepted = is_accepted | test.is_accepted
-    if limit is not None:
-        tests[None] = accept_rows(order, rows, bad, limit=limit, delta=share)
-        is_accepted = is_accepted & tests[None].is_accepted
-    return is_accepted, {name: test.within(is_accepted) for name, test in tests.items()}
+    return {name: test.within(~is_refused) for name, test in tests.items()}
 
 
 def accepted_length(wrong_ranks: Sequence[int], allowed: int, n_pool: int) -> int:

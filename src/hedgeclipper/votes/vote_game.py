@@ -106,9 +106,7 @@ def bound_voters(
     if balance is not None:
         estimate[-balance.size :], n_labeled[-balance.size :] = balance, np.inf
     each = DELTA / (2.0 * (estimate.size if together else 1))
-    # proportions are half as wide as the means in [-1, 1] that the bounds are for
-    means = wilson_bounds(2.0 * estimate - 1.0, n_labeled, each)
-    lower, upper = ((1.0 + mean) / 2.0 for mean in means)
+    lower, upper = wilson_bounds(estimate, n_labeled, each)
     is_used = (n_labeled > 0) & (n_unlabeled > 0)
     return VoterBounds(lower, upper, n_labeled, n_unlabeled / unlabeled.n_rows, is_used)
 
