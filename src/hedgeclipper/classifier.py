@@ -248,7 +248,7 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
             holdout=self.holdout,
             random_state=random_state,
         )
-        rows, held = hold_out_rows(given, draw.held, self._reader)  # 2
+        rows, held = hold_out_rows(given, draw.held)  # 2
         codes = self._store_classes(rows.y_labeled, given.y_labeled)
         # by a copy of the generator, so that the same trees are grown whatever rows are drawn from
         some = self._reader.draw(rows, ROWS_FOR_VIEWS, deepcopy(random_state))  # 3
@@ -261,7 +261,6 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
         unlabeled = score_unlabeled(  # 6
             voters.scorer,
             rows.X_unlabeled,
-            self._reader,
             random_state.randint(MAX_SEED),
             n_jobs=self.n_jobs,
             with_digest=held is not None,

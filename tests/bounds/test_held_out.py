@@ -24,7 +24,7 @@ from hedgeclipper import (
     load,
     save,
 )
-from hedgeclipper.base.row_reader import RowReader, SemiSupervisedRows, hold_out_rows
+from hedgeclipper.base.row_reader import SemiSupervisedRows, hold_out_rows
 from hedgeclipper.bounds.auto_labels import accept_in_file
 from hedgeclipper.bounds.hold_out import differ_in_rank, draw_held_out
 from hedgeclipper.bounds.intervals import proportion_bounds
@@ -391,7 +391,7 @@ def test_held_out_labels_are_a_simple_random_sample():
 def test_held_out_rows_come_last_or_stay_where_they_are_in_their_table():
     X, y, held = np.arange(12.0)[:, None], np.arange(12) % 2, np.array([1, 4, 6])
     rows = SemiSupervisedRows(X[:8], y[:8], X[8:], None)
-    kept, out = hold_out_rows(rows, held, RowReader({}))
+    kept, out = hold_out_rows(rows, held)
     assert kept.X_labeled.ravel().tolist() == [0, 2, 3, 5, 7]
     assert kept.y_labeled.tolist() == [0, 0, 1, 1, 1]
     assert kept.X_unlabeled.ravel().tolist() == [8, 9, 10, 11, 1, 4, 6]
@@ -399,7 +399,7 @@ def test_held_out_rows_come_last_or_stay_where_they_are_in_their_table():
     assert out.positions_in(7).tolist() == [4, 5, 6]
     marked = np.arange(12) % 3 == 0
     rows = SemiSupervisedRows(X[~marked], y[~marked], X[marked], marked)
-    kept, out = hold_out_rows(rows, held, RowReader({}))  # rows 2, 7 and 10 of the table
+    kept, out = hold_out_rows(rows, held)  # rows 2, 7 and 10 of the table
     assert kept.X_unlabeled.ravel().tolist() == [0, 2, 3, 6, 7, 9, 10]
     assert out.positions_in(7).tolist() == [1, 4, 6]
 

@@ -240,11 +240,12 @@ def test_the_game_of_many_rows_is_that_of_memory(monkeypatch):
 
 
 def drawn(rows, n_rows, names=None, seed=0):
-    from hedgeclipper.io.distributed import draw_from
+    from hedgeclipper.io.distributed import draw_from, select_columns
 
-    check = RowReader({"dtype": np.float32}, 4)
+    rows = select_columns(rows, names, "X_unlabeled")
+    read = RowReader({"dtype": np.float32}, 4)
     with dask.config.set(scheduler="threads"):
-        return draw_from(rows, n_rows, names, check, np.random.RandomState(seed))
+        return draw_from(rows, n_rows, np.random.RandomState(seed), read=read)
 
 
 @pytest.mark.parametrize("knows_sizes", [True, False])

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.base.row_reader import RowBatches, RowReader
+from hedgeclipper.base.row_reader import RowBatches
 from hedgeclipper.io import as_source
 from hedgeclipper.voters.voters import ROWS_IN_GAME, score_unlabeled
 
 X = np.random.default_rng(0).normal(size=(140_000, 2)).astype(np.float32)
-CHECK = RowReader({"dtype": np.float32}, 2)
 
 
 class Scorer:
@@ -19,7 +18,7 @@ class Scorer:
 
 
 def scored(rows, seed=3):
-    return score_unlabeled(Scorer(), rows, CHECK, seed)
+    return score_unlabeled(Scorer(), rows, seed)
 
 
 def batches(*ends):

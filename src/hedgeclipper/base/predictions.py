@@ -29,6 +29,7 @@ from hedgeclipper.base.columns import ColumnScale, check_numbers
 from hedgeclipper.base.evaluation import LabeledScoreMixin
 from hedgeclipper.base.row_reader import (
     ROWS_FOR_SCALE,
+    DaskRows,
     RowBatches,
     RowReader,
     SemiSupervisedRows,
@@ -327,7 +328,10 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
                 names = X_unlabeled.source.column_names if is_file else names
                 self._reader = replace(self._reader, names=names)
             if is_dask(X_unlabeled):
-                X_unlabeled = self._reader.read_collection(X_unlabeled)
+                from hedgeclipper.io.distributed import select_columns
+
+                chosen = select_columns(X_unlabeled, self._reader.names, "X_unlabeled")
+                X_unlabeled = DaskRows(chosen, self._reader)
         rows = split_rows(X, y, X_unlabeled, minus_one_is_class)
         check_classification_targets(rows.y_labeled)
         return rows
@@ -464,7 +468,6 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
 
 def predict_part(reader: RowReader, predictor: TablePredictor, method: str, rows: Any) -> Any:
     """Return the predictions for a partition of rows, on a worker; there may be none."""
-    raw = predictor.no_rows
-    if rows.shape[0]:
-        raw = predictor.raw_predictions(reader(rows), 1)
-    return predictor.predict(raw, method)
+    blocks = reader.blocks(rows, "X") if rows.shape[0] else ()
+    raw = [predictor.no_rows, *(predictor.raw_predictions(block, 1) for block in blocks)]
+    return predictor.predict(np.concatenate(raw), method)

@@ -2,13 +2,13 @@
 
 Every row passes a `RowReader`, which makes arrays or CSR matrices of it, checked and scaled. Arrays
 are checked whole, as scikit-learn does. Batches are checked one by one, each time they are read,
-and never held together. Dask collections stay lazy; what is done with them is in
-`hedgeclipper.io.distributed`.
+and never held together. Dask collections (`DaskRows`) stay lazy, and are read in blocks on the
+workers; what is done with them is in `hedgeclipper.io.distributed`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import Any
@@ -32,7 +32,15 @@ from hedgeclipper.io import (
     missing_labels,
     split_target,
 )
-from hedgeclipper.io.arrays import draw_rows, stack_rows
+from hedgeclipper.io.arrays import (
+    MODULUS,
+    Draw,
+    draw_rows,
+    merge_draws,
+    rows_per_batch,
+    stack_rows,
+    tag_rows,
+)
 from hedgeclipper.io.messages import import_extra, warn_user
 from hedgeclipper.sklearn_private import _safe_indexing
 
@@ -140,12 +148,12 @@ class HeldOutRows:
 
 
 def hold_out_rows(
-    rows: SemiSupervisedRows, held: np.ndarray | None, reader: RowReader
+    rows: SemiSupervisedRows, held: np.ndarray | None
 ) -> tuple[SemiSupervisedRows, HeldOutRows | None]:
     """Return the rows to fit to, and the held-out ones, which are also among the unlabeled rows.
 
     Rows of one table stay in its order, so that nothing can depend on which of them test. Rows of
-    another one come last. The ``reader`` knows the names of the columns of a Dask frame.
+    another one come last.
     """
     if held is None:
         return rows, None
@@ -164,10 +172,6 @@ def hold_out_rows(
         pass  # the labeled rows are reused as unlabeled ones
     elif is_in_memory(rows.X_unlabeled):
         pool = stack_rows(rows.X_unlabeled, out.X)
-    elif is_dask(rows.X_unlabeled):
-        from hedgeclipper.io.distributed import append_rows
-
-        pool = append_rows(rows.X_unlabeled, out.X, reader.of_read_rows.names)
     else:
         pool = replace(rows.X_unlabeled, more=out.X)
     if rows.places is not None:
@@ -273,12 +277,13 @@ class RowBatches:
         if self.more is not None:
             yield self.more
 
-    def draw_frames(self, n_rows: int, random_state: np.random.RandomState) -> Any:
-        """Return what iterating and `draw_rows` would; frames are read after they are drawn.
+    def draw(self, n_rows: int, random_state: np.random.RandomState) -> Any:
+        """Return what iterating and `draw_rows` would; rows are read after they are drawn.
 
         Strings and dates of all rows take long to read.
         """
-        return draw_rows(self._unchanged(), n_rows, random_state, read=self.read, more=self.more)
+        batches = self._batches() if self.read is None else self._unchanged()
+        return draw_rows(batches, n_rows, random_state, read=self.read, more=self.more)
 
     def _batches(self) -> Iterator[Any]:
         if not self.only_unlabeled:
@@ -321,6 +326,46 @@ def _cells(batch: Any) -> tuple[np.ndarray, ...]:
     return (np.column_stack(columns),)
 
 
+@dataclass(frozen=True, eq=False)
+class DaskRows:
+    """Unlabeled rows of a Dask array or frame, read where they are, block by block.
+
+    ``more`` rows, in memory and read already, come after them.
+    """
+
+    collection: Any
+    read: RowReader
+    more: Any = None
+
+    def draw(self, n_rows: int, random_state: np.random.RandomState) -> Any:
+        """Return the rows that are drawn from the same rows in batches, here."""
+        from hedgeclipper.io.distributed import draw_from
+
+        read = partial(self.read, name="X_unlabeled")
+        return draw_from(self.collection, n_rows, random_state, read=read, more=self.more)
+
+    def score(
+        self, score: Callable[[Iterable[Any]], tuple[int, np.ndarray]], n_rows: int, seed: int
+    ) -> tuple[int, int, Draw]:
+        """Return number and digest of the rows, and drawn scores.
+
+        ``score`` returns digest and scores of blocks of rows.
+        """
+        from hedgeclipper.io.distributed import score_and_draw
+
+        work = partial(_score_part, self.read, score)
+        n_seen, digest, drawn = score_and_draw(self.collection, work, n_rows, seed)
+        if self.more is not None:
+            more_digest, scores = score([self.more])
+            drawn = merge_draws(drawn, tag_rows(seed, n_seen, scores), n_rows)
+            n_seen, digest = n_seen + len(scores), (digest + more_digest) % MODULUS
+        return n_seen, digest, drawn
+
+
+def _score_part(reader: RowReader, score: Callable[[Iterable[Any]], Any], part: Any) -> Any:
+    return score(reader.blocks(part, "X_unlabeled"))
+
+
 @dataclass(frozen=True)
 class RowReader:
     """Makes of rows in any form what voters score: arrays or CSR matrices, checked and scaled.
@@ -356,12 +401,31 @@ class RowReader:
     def __call__(self, rows: Any, name: str = "X") -> Any:
         """Return rows as voters score them; ``name`` is what errors call them."""
         if self.encoder is not None:
-            rows = self.encoder.transform(rows)
-        elif self.encodes or (self.frame_columns is not None and is_frame(rows)):
+            out, start = np.empty((rows.shape[0], self.n_columns), np.float32), 0
+            for block in self.blocks(rows, name):
+                out[start : start + block.shape[0]] = block
+                start += block.shape[0]
+            return out
+        if self.encodes or (self.frame_columns is not None and is_frame(rows)):
             return rows
-        return self.finish(
-            rows, check_array(rows, input_name=name, ensure_min_samples=0, **self.checks), name
-        )
+        return self._checked(rows, name)
+
+    def blocks(self, rows: Any, name: str) -> Iterator[Any]:
+        """Yield rows in memory as voters score them, in blocks; one without rows if there are none.
+
+        Encoded rows are wide: their blocks are as large as the batches of files.
+        """
+        size = ROWS_PER_SLICE if self.encoder is None else rows_per_batch(self.n_columns)
+        for start in range(0, max(rows.shape[0], 1), size):
+            block = _safe_indexing(rows, slice(start, start + size))
+            if self.encoder is None:
+                yield self(block, name)
+            else:
+                yield self._checked(self.encoder.transform(block), name)
+
+    def _checked(self, rows: Any, name: str) -> Any:
+        checked = check_array(rows, input_name=name, ensure_min_samples=0, **self.checks)
+        return self.finish(rows, checked, name)
 
     def finish(self, given: Any, rows: Any, name: str = "X") -> Any:
         """Return rows that were checked as voters score them; those ``given`` are scaled."""
@@ -407,23 +471,6 @@ class RowReader:
         """Number of the column of ``fit`` that each column which voters see is made of."""
         return np.arange(self.n_columns) if self.encoder is None else self.encoder.sources_
 
-    @property
-    def of_read_rows(self) -> RowReader:
-        """What checks rows once more, if they were encoded and scaled already, on a cluster."""
-        names = None if self.encodes else self.names
-        return replace(self, names=names, encodes=False, encoder=None, scale=None)
-
-    def read_collection(self, X: Any) -> Any:
-        """Return a Dask collection whose rows are encoded and scaled where they are read."""
-        if self.encoder is None and self.scale is None:
-            return X
-        from hedgeclipper.io.distributed import map_partitions
-
-        columns = [f"x{k}" for k in range(self.n_columns)] if self.encodes else self.names
-        columns = list(getattr(X, "columns", ())) if columns is None else columns
-        nothing = np.empty((0, self.n_columns), np.float32)
-        return map_partitions(self, nothing, X, self.names, columns)
-
     def draw(
         self, rows: SemiSupervisedRows, n_rows: int, random_state: np.random.RandomState
     ) -> Any | None:
@@ -434,15 +481,10 @@ class RowReader:
         X = rows.X_unlabeled
         if not rows.has_unlabeled:
             return None
-        if is_dask(X):
-            from hedgeclipper.io.distributed import draw_from
-
-            check = self.of_read_rows if self.reads_as("X_unlabeled") else self
-            some = draw_from(X, n_rows, check.names, check, random_state)
-        elif isinstance(X, RowBatches) and self.encoder is not None:
-            some = X.draw_frames(n_rows, random_state)
+        if is_in_memory(X):
+            some = draw_rows(row_slices(X), n_rows, random_state)
         else:
-            some = draw_rows(row_slices(X) if is_in_memory(X) else X, n_rows, random_state)
+            some = X.draw(n_rows, random_state)
         if some.shape[0] == 0:
             raise ValueError(NO_UNLABELED_ROWS)
         return some
@@ -462,11 +504,10 @@ class RowReader:
             options = {"frames": reader.n_columns, "strings": encoder.string_names}
             source = as_source(unlabeled.source, name="X_unlabeled", **options)
             unlabeled = replace(unlabeled, source=source, read=reader)
-        elif is_in_memory(unlabeled):
-            parts = [reader(part) for part in row_slices(unlabeled)]
-            unlabeled = np.concatenate(parts) if parts else reader(unlabeled)
+        elif isinstance(unlabeled, DaskRows):
+            unlabeled = replace(unlabeled, read=reader)
         else:
-            unlabeled = reader.read_collection(unlabeled)
+            unlabeled = reader(unlabeled)
         labeled = reader(rows.X_labeled)
         return reader, replace(rows, X_labeled=labeled, X_unlabeled=unlabeled)
 

@@ -99,6 +99,13 @@ def draw_rows(
     for batch in X:
         drawn = merge_draws(drawn, tag_rows(seed, n_seen, batch), n_rows)
         n_seen += batch.shape[0]
+    return finish_draw(drawn, n_rows, seed, n_seen, read, more)
+
+
+def finish_draw(
+    drawn: Draw | None, n_rows: int, seed: int, n_seen: int, read: Any, more: Any
+) -> Any:
+    """Return drawn rows as ``read`` reads them, among them some of ``more`` rows after these."""
     if drawn is not None and read is not None:
         drawn = *drawn[:2], read(drawn[2])
     if more is not None:

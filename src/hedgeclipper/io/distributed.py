@@ -17,7 +17,7 @@ import dask
 import numpy as np
 from dask.delayed import Delayed
 
-from hedgeclipper.io.arrays import MAX_SEED, MODULUS, Draw, merge_draws, tag_rows
+from hedgeclipper.io.arrays import MAX_SEED, MODULUS, Draw, finish_draw, merge_draws, tag_rows
 from hedgeclipper.io.frames import check_columns
 from hedgeclipper.io.messages import import_extra
 
@@ -34,24 +34,19 @@ LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1 TB"}
 def draw_from(
     X: Any,
     n_rows: int,
-    names: Any,
-    check: Callable[[Any], Any],
     random_state: np.random.RandomState,
+    *,
+    read: Callable[[Any], Any],
+    more: Any = None,
 ) -> Any:
-    """Return so many rows of a Dask collection, drawn at random, here; or all if there are fewer.
-
-    They are the rows that `arrays.draw_rows` draws from batches. Of a frame the columns of these
-    names are wanted. ``check`` returns a partition's rows as an array, or raises.
-    """
-    X = select_columns(X, names, "X_unlabeled")
-    sent, seed = _sent(check), random_state.randint(MAX_SEED)
-    checked = [dask.delayed(_call)(part, sent) for part in partitions_of(X)]
-    with dask.config.set(LARGE_GRAPHS):
-        return _draw(checked, _sizes_of(X), n_rows, seed)[2]
+    """Return what `arrays.draw_rows` would, of the partitions of a Dask collection as batches."""
+    seed, sizes = random_state.randint(MAX_SEED), _sizes_of(X)
+    drawn = _draw(partitions_of(X), sizes, n_rows, seed)
+    return finish_draw(drawn, n_rows, seed, sum(sizes), read, more)
 
 
 def score_and_draw(
-    X: Any, names: Any, score: Callable[[Any], tuple[int, np.ndarray]], n_rows: int, seed: int
+    X: Any, score: Callable[[Any], tuple[int, np.ndarray]], n_rows: int, seed: int
 ) -> tuple[int, int, Draw]:
     """Return number and digest of the rows of a Dask collection, and scores of some, drawn here.
 
@@ -59,9 +54,8 @@ def score_and_draw(
     until the rows of all partitions are counted.
     """
     sent = _sent(score)
-    parts = partitions_of(select_columns(X, names, "X_unlabeled"))
     with dask.config.set(LARGE_GRAPHS):
-        scored = dask.persist(*[dask.delayed(_call)(part, sent) for part in parts])
+        scored = dask.persist(*[dask.delayed(_call)(part, sent) for part in partitions_of(X)])
         scores = [one[1] for one in scored]
         digests = dask.compute(*[one[0] for one in scored])
         sizes = dask.compute(*[dask.delayed(_n_rows)(part) for part in scores])
@@ -83,27 +77,6 @@ def _draw(parts: Sequence[Any], sizes: Sequence[int], n_rows: int, seed: int) ->
         groups = [draws[start : start + FAN_IN] for start in range(0, len(draws), FAN_IN)]
         draws = [dask.delayed(merge)(group) for group in groups]
     return draws[0].compute()
-
-
-def append_rows(X: Any, rows: Any, names: list[str] | None) -> Any:
-    """Return a Dask array or frame with a partition of further rows, an array or CSR matrix.
-
-    Their columns are those of these names, or all of a frame in its order.
-    """
-    if _is_array(X):
-        import dask.array
-
-        more = dask.array.from_delayed(dask.delayed(rows), shape=rows.shape, meta=X._meta)
-        parts = [X.rechunk({1: -1}), more]
-        return dask.array.concatenate(parts, allow_unknown_chunksizes=True)
-    import dask.dataframe
-
-    pandas = import_extra("pandas", "io", "A Dask frame")
-    X = X[list(X.columns if names is None else names)]
-    values = rows.toarray() if hasattr(rows, "toarray") else rows
-    frame = pandas.DataFrame(values, columns=X.columns).astype(np.float32)
-    X = X.astype(np.float32)  # as it is read, and held-out rows may have missing values
-    return dask.dataframe.concat([X, dask.dataframe.from_pandas(frame, npartitions=1)])
 
 
 def check_collection(X: Any, name: str, n_features: int) -> None:

@@ -8,7 +8,7 @@ not grow with their number.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
-from hedgeclipper.base.row_reader import ROWS_PER_SLICE, RowBatches, RowReader, is_dask, row_slices
+from hedgeclipper.base.row_reader import ROWS_PER_SLICE, DaskRows, RowBatches, row_slices
 from hedgeclipper.game.equations import ROWS_IN_GAME
 from hedgeclipper.io.arrays import (
     MAX_SEED,
@@ -205,7 +205,6 @@ class UnlabeledScores:
 def score_unlabeled(
     scorer: VoterScorer,
     X: Any,
-    reader: RowReader,
     seed: int,
     *,
     n_jobs: int | None = None,
@@ -216,14 +215,9 @@ def score_unlabeled(
     The sample is the same whether rows are in memory, in files or in a Dask collection, whose
     partitions are read on the workers.
     """
-    if is_dask(X):
-        from hedgeclipper.io.distributed import score_and_draw
-
-        reader = reader.of_read_rows
-        score = partial(_score_part, reader, scorer)
-        n_rows, digest, (_, positions, sample) = score_and_draw(
-            X, reader.names, score, ROWS_IN_GAME, seed
-        )
+    if isinstance(X, DaskRows):
+        score = partial(_score_blocks, scorer, with_digest)
+        n_rows, digest, (_, positions, sample) = X.score(score, ROWS_IN_GAME, seed)
         return UnlabeledScores(n_rows, positions, sample, digest)
     rows = X if isinstance(X, RowBatches) else row_slices(X)
     n_rows, digest, parts = 0, 0, []
@@ -241,6 +235,12 @@ def score_unlabeled(
     return UnlabeledScores(n_rows, positions, sample, digest, of_all)
 
 
-def _score_part(reader: RowReader, scorer: VoterScorer, part: Any) -> tuple[int, np.ndarray]:
-    rows = reader(part, "X_unlabeled")
-    return digest_rows(rows), scorer.score(rows)
+def _score_blocks(
+    scorer: VoterScorer, with_digest: bool, blocks: Iterable[Any]
+) -> tuple[int, np.ndarray]:
+    """Return digest and scores of the rows of a partition."""
+    digest, scores = 0, []
+    for block in blocks:
+        digest = (digest + digest_rows(block)) % MODULUS if with_digest else 0
+        scores.append(scorer.score(block))
+    return digest, np.concatenate(scores)
