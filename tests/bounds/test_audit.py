@@ -4,7 +4,10 @@ from scipy.stats import hypergeom
 from sklearn.metrics import cohen_kappa_score
 
 from hedgeclipper import audit, draw_sample
+from hedgeclipper.bounds.agreement import precision_recall, segment_errors
 from hedgeclipper.bounds.audit import EXTENDED_SAMPLE, SHIFTED_ROWS
+from hedgeclipper.bounds.sequential import accept_rows_so_far
+from hedgeclipper.bounds.whole_file import accept_rows, order_by_uncertainty
 
 N_ROWS = 2000
 
@@ -36,31 +39,32 @@ def test_bounds_are_those_of_the_hypergeometric_distribution():
     assert not found.proves((most - 1) / N_ROWS)
 
 
-@pytest.mark.parametrize("sequential", [False, True])
-def test_finished_files_keep_their_limit(sequential):
-    """Broken in at most 5% of draws: by one look, or by the worst of four looks."""
+@pytest.mark.parametrize(("sequential", "test"), [(False, accept_rows), (True, accept_rows_so_far)])
+def test_the_file_the_segments_and_the_classes_are_those_of_the_tests_of_their_rows(
+    sequential, test
+):
+    """Bounds of segments hold together, and so do those of classes: they share the level."""
     truth, predicted, confidences = predictions()
-    n_repeats, broken = 100, 0
-    for seed in range(n_repeats):
-        sample = draw_sample(N_ROWS, 200, seed=seed)
-        labels = truth[sample.rows].astype(object)
-        for n_seen in (80, 120, 160, 200) if sequential else (200,):
-            given = np.where(np.arange(200) < n_seen, labels, None)
-            found = audit(
-                predicted,
-                sample,
-                given,
-                confidences=confidences,
-                max_error=0.05,
-                sequential=sequential,
-                seed=seed,
-            )
-            finished = np.where(found.needs_review, truth, found.labels)
-            if np.mean(finished != truth) > 0.05:
-                broken += 1
-                break
-    assert broken / n_repeats <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n_repeats)
-    assert 0.3 < np.mean(~found.needs_review) < 0.9
+    sample, segments = draw_sample(N_ROWS, 200, seed=2), np.arange(N_ROWS) % 3
+    known, rows = {"confidences": confidences, "max_error": 0.05}, sample.rows
+    ways = {"a": segments, "b": segments // 2}
+    found = audit(
+        predicted, sample, truth[rows], **known, seed=2, sequential=sequential,
+        segments=ways, classes=["no", "yes"], confidence_level=0.75,
+    )  # fmt: skip
+    wrong, order = predicted[rows] != truth[rows], order_by_uncertainty(-confidences, 2)
+    accepted = test(order, rows, wrong, limit=100, delta=0.25).is_accepted
+    review = ~accepted & ~np.isin(np.arange(N_ROWS), rows)
+    assert 0.1 < review.mean() < 0.9
+    np.testing.assert_array_equal(found.needs_review, review)
+    options = {"delta": 0.125, "sequential": sequential}
+    for name, own in ways.items():
+        theirs = segment_errors(own, rows, wrong, **options)
+        np.testing.assert_array_equal(found.segments[name].lower, theirs.lower)
+        np.testing.assert_array_equal(found.segments[name].upper, theirs.upper)
+    for one in found.classes:
+        own = predicted == one.label, rows, truth[rows] == one.label
+        assert one.rates == precision_recall(*own, **options)
 
 
 def test_which_rows_are_checked_does_not_change_the_order():
@@ -182,36 +186,6 @@ def test_a_limit_that_the_majority_class_passes():
     assert found.file.n_automatic == N_ROWS - 300
     assert "always guessing no would be allowed, too" in found.describe()
     assert found.classes[0].rates.recall_upper < 0.5
-
-
-@pytest.mark.parametrize("sequential", [False, True])
-def test_segments_and_classes_hold_together(sequential):
-    """Some bound of three segments, or of two classes, fails in at most 10% of draws."""
-    truth, predicted, _ = predictions(n_rows=900)
-    segments = np.arange(900) % 3
-    errors = [np.mean((predicted != truth)[segments == k]) for k in range(3)]
-    recalls = [np.mean(predicted[truth == label] == label) for label in ("no", "yes")]
-    failed, n_repeats = np.zeros(2), 100
-    for seed in range(n_repeats):
-        sample = draw_sample(900, 150, seed=seed)
-        found = audit(
-            predicted,
-            sample,
-            truth[sample.rows],
-            segments=segments,
-            classes=["no", "yes"],
-            confidence_level=0.9,
-            sequential=sequential,
-        )
-        failed += [
-            np.any(found.segments["segment"].upper < errors),
-            any(
-                one.rates.recall_lower > recall
-                for one, recall in zip(found.classes, recalls, strict=True)
-            ),
-        ]
-    assert np.all(failed / n_repeats <= 0.1 + 3 * np.sqrt(0.09 / n_repeats))
-    assert found.segments["segment"].upper.max() < 0.6
 
 
 def test_the_price_of_a_recall_comes_first():

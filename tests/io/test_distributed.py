@@ -3,8 +3,6 @@
 import os
 import pickle
 import signal
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
 import numpy as np
 import pandas as pd
@@ -30,7 +28,7 @@ LABELED, UNLABELED = X[:300], X[300:]
 
 
 def fitted(rows, **parameters):
-    options = {"estimators": "trees", "n_estimators": 20, "random_state": 0, **parameters}
+    options = {"estimators": "trees", "n_estimators": 12, "random_state": 0, **parameters}
     model = HedgeClipperClassifier(**options)
     return model.fit(LABELED, Y[:300], X_unlabeled=rows)
 
@@ -57,27 +55,23 @@ def client():
         yield client
 
 
-@pytest.fixture
-def pool():
-    """Two processes for all passes; each pass would else start its own, which takes seconds."""
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        yield pool
+@pytest.fixture(scope="module")
+def of_frames():
+    """A frame whose index counts down, and a model fitted to it."""
+    frame = pd.DataFrame(UNLABELED, columns=NAMES, index=np.arange(len(UNLABELED))[::-1] + 7)
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
+    return frame, model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
 
 
-@pytest.mark.parametrize("scheduler", ["threads", "synchronous", "processes"])
-def test_any_scheduler_gives_what_memory_gives(in_memory, scheduler, pool):
+@pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
+def test_any_scheduler_gives_what_memory_gives(in_memory, scheduler):
     rows = da.from_array(UNLABELED, chunks=(3_500, 3))
-    with dask.config.set(scheduler=scheduler, pool=pool if scheduler == "processes" else None):
-        assert_same(fitted(rows), in_memory)
-
-
-@pytest.mark.filterwarnings("ignore:X has feature names")  # scikit-learn, of each partition
-def test_names_of_unlabeled_frames_are_remembered(in_memory):
-    frame = pd.DataFrame(UNLABELED, columns=NAMES)
-    with dask.config.set(scheduler="threads"):
-        model = fitted(dd.from_pandas(frame, npartitions=3))
-        ours = model.predict(dd.from_pandas(frame[NAMES[::-1]], npartitions=3)).compute()
-    np.testing.assert_array_equal(ours, in_memory.predict(UNLABELED))
+    with dask.config.set(scheduler=scheduler):
+        model = fitted(rows)
+    assert_same(model, in_memory)
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(model)).predict(X), in_memory.predict(X)
+    )
 
 
 def test_labeled_rows_must_be_in_memory():
@@ -86,16 +80,14 @@ def test_labeled_rows_must_be_in_memory():
         HedgeClipperClassifier().fit(rows, Y[:300], X_unlabeled=rows)
 
 
-def test_a_missing_column_is_named():
+def test_a_missing_column_is_named(of_frames):
     rows = dd.from_pandas(pd.DataFrame(UNLABELED[:, :3], columns=NAMES[:3]), npartitions=2)
-    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
-    frame = pd.DataFrame(LABELED, columns=NAMES)
+    model, labeled = HedgeClipperClassifier("trees"), pd.DataFrame(LABELED, columns=NAMES)
     with dask.config.set(scheduler="threads"):
         with pytest.raises(ValueError, match="X_unlabeled has no column 'd'"):
-            model.fit(frame, Y[:300], X_unlabeled=rows)
-        model.fit(frame, Y[:300], X_unlabeled=frame)
+            model.fit(labeled, Y[:300], X_unlabeled=rows)
         with pytest.raises(ValueError, match="X has no column 'd'"):
-            model.predict(rows)
+            of_frames[1].predict(rows)
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
@@ -109,18 +101,20 @@ def test_predictions_of_arrays_are_lazy_arrays(in_memory, method):
     np.testing.assert_array_equal(lazy.compute(scheduler="threads"), theirs)
 
 
-def test_predictions_of_frames_are_lazy_series_and_frames():
-    frame = pd.DataFrame(UNLABELED, columns=NAMES, index=np.arange(len(UNLABELED))[::-1] + 7)
-    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
-    model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
-    rows = dd.from_pandas(frame, npartitions=3, sort=False)
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # in Dask, with pandas 3.1
+def test_predictions_of_frames_are_lazy_series_and_frames_that_can_be_written(of_frames, tmp_path):
+    frame, model = of_frames
+    rows = dd.from_pandas(frame[NAMES[::-1]].assign(id=1), npartitions=3, sort=False)
     labels, shares = model.predict(rows), model.predict_proba(rows)
     assert isinstance(labels, dd.Series)
     assert isinstance(shares, dd.DataFrame)
     with dask.config.set(scheduler="threads"):
         np.testing.assert_array_equal(labels.compute(), model.predict(frame))
         np.testing.assert_array_equal(labels.compute().index, frame.index)
-        np.testing.assert_array_equal(shares.compute(), model.predict_proba(frame))
+        shares.to_parquet(tmp_path / "out")
+    found = pd.read_parquet(tmp_path / "out")
+    assert found.columns.tolist() == ["probability_0", "probability_1"]
+    np.testing.assert_array_equal(found, model.predict_proba(frame))
 
 
 def test_other_numbers_of_columns_are_refused(in_memory):
@@ -160,19 +154,6 @@ def test_empty_blocks_have_no_predictions(in_memory):
         np.testing.assert_array_equal(in_memory.predict(few), in_memory.predict(UNLABELED[:6_000]))
 
 
-@pytest.mark.filterwarnings("ignore:The inplace keyword")  # in Dask, with pandas 3.1
-def test_predictions_of_frames_can_be_written(tmp_path):
-    frame = pd.DataFrame(UNLABELED, columns=NAMES)
-    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
-    model.fit(pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=frame)
-    rows = dd.from_pandas(frame[NAMES[::-1]].assign(id=1), npartitions=3)
-    with dask.config.set(scheduler="threads"):
-        model.predict_proba(rows).to_parquet(tmp_path / "out")
-    found = pd.read_parquet(tmp_path / "out")
-    assert found.columns.tolist() == ["probability_0", "probability_1"]
-    np.testing.assert_array_equal(found, model.predict_proba(frame))
-
-
 def test_what_a_prediction_ships_is_light(in_memory):
     lazy = in_memory.predict(da.from_array(UNLABELED, chunks=(5_000, 4)))
     (box,) = [part for key, part in dict(lazy.dask).items() if "partial" in str(key)]
@@ -183,17 +164,6 @@ def test_methods_that_read_here_say_so(in_memory, tmp_path):
     rows = da.from_array(UNLABELED, chunks=(5_000, 4))
     with pytest.raises(TypeError, match=r"Got a Dask collection: call predict_proba\(X\)"):
         in_memory.predict_to(tmp_path / "x", rows)
-
-
-def test_a_model_fitted_on_dask_can_be_pickled():
-    with dask.config.set(scheduler="threads"):
-        model = fitted(da.from_array(UNLABELED, chunks=(5_000, 4)))
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
-
-
-def test_the_current_client_computes(client, in_memory):
-    assert_same(fitted(da.from_array(UNLABELED, chunks=(3_000, 4))), in_memory)
 
 
 def test_no_warning_of_what_travels_in_the_graph_on_purpose(client, in_memory):
@@ -229,16 +199,6 @@ def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypat
     assert killed[0] not in client.run(os.getpid).values()
 
 
-def test_the_game_of_many_rows_is_that_of_memory(monkeypatch):
-    """Its sample is the same, and a confidence_level holds rows out in the same way."""
-    monkeypatch.setattr("hedgeclipper.voters.voters.ROWS_IN_GAME", 2_000)
-    ours, theirs = (
-        fitted(rows, confidence_level=0.95)
-        for rows in (da.from_array(UNLABELED, chunks=(3_500, 4)), UNLABELED)
-    )
-    assert_same(ours, theirs)
-
-
 def drawn(rows, n_rows, names=None, seed=0):
     from hedgeclipper.io.distributed import draw_from, select_columns
 
@@ -259,16 +219,14 @@ def test_draws_are_those_of_the_same_rows_in_batches(knows_sizes):
 
 
 @pytest.mark.parametrize("confidence_level", [None, 0.9])
-@pytest.mark.parametrize("voters", ["trees", "default"])
-def test_views_are_learned_from_the_same_rows_wherever_these_are(
-    voters, confidence_level, monkeypatch
-):
-    """Of more rows than it takes for views the same ones are drawn, and the same trees grown."""
+def test_views_and_the_game_are_of_the_same_rows_wherever_these_are(confidence_level, monkeypatch):
+    """Of more rows than it takes the same ones are drawn, and rows are held out alike."""
     monkeypatch.setattr("hedgeclipper.classifier.ROWS_FOR_VIEWS", 500)
-    options = {"estimators": voters, "confidence_level": confidence_level}
+    monkeypatch.setattr("hedgeclipper.voters.voters.ROWS_IN_GAME", 2_000)
     with dask.config.set(scheduler="threads"):
-        model = fitted(da.from_array(UNLABELED, chunks=(2_000, 4)), **options)
-    assert_same(model, fitted(UNLABELED, **options))
+        rows = da.from_array(UNLABELED, chunks=(2_000, 4))
+        model = fitted(rows, confidence_level=confidence_level)
+    assert_same(model, fitted(UNLABELED, confidence_level=confidence_level))
 
 
 def test_draws_of_frames_have_the_named_columns():
