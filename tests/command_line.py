@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from multiprocessing import get_context
 
 import numpy as np
@@ -42,24 +43,21 @@ def forking_context():
     return context
 
 
-def start_command(words, folder, stream=os.devnull, largest_file=None):
+def start_command(words, folder, stream=os.devnull):
     """Start a command in a process of its own; what it prints goes to a file."""
-    arguments = (words, str(folder), str(stream), largest_file)
+    arguments = (words, str(folder), str(stream))
     process = forking_context().Process(target=_run_command, args=arguments)
     process.start()
     return process
 
 
-def _run_command(words, folder, stream, largest_file):
+def _run_command(words, folder, stream):
     os.chdir(folder)
     stream = os.open(stream, os.O_WRONLY | os.O_CREAT)
     os.dup2(stream, 1)
     os.dup2(stream, 2)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     HedgeClipperClassifier.__init__.__kwdefaults__["n_estimators"] = 20
-    if largest_file is not None:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
     raise SystemExit(main(fast(words)))
 
 

@@ -46,33 +46,27 @@ def test_a_command_that_is_stopped_leaves_nothing(tmp_path):
     words = [
         "fit",
         "rows.parquet",
-        "--target",
+        "-t",
         "y",
+        "-m",
+        "m.skops",
+        "--jobs",
+        "1",
         "--estimators",
         "default",
-        "--model",
-        "m.skops",
     ]
-    process = subprocess.Popen(
-        [*COMMAND, *words, "--jobs", "1"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        # tests that run in the background may have been told to ignore it
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    assert process.stdout is not None
-    for line in process.stdout:
-        if "labeled and" in line:
-            break
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said
+    process, printed = start_command(words, tmp_path, "printed"), tmp_path / "printed"
+    while not (printed.exists() and "labeled and" in printed.read_text()):
+        assert process.is_alive()
+        time.sleep(0.02)
+    time.sleep(0.1)
+    os.kill(process.pid, signal.SIGINT)
+    process.join(60)
+    said = printed.read_text()
+    assert process.exitcode == 130, said
     assert said.splitlines()[-1] == "error: Stopped. Nothing was written."
     assert "Traceback" not in said
-    assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]
+    assert {path.name for path in tmp_path.iterdir()} == {"rows.parquet", "printed"}
 
 
 @pytest.mark.parametrize(
@@ -176,29 +170,28 @@ def test_json_has_null_where_a_number_is_not_defined(capsys):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs limits of resources")
-def test_a_full_disk_ends_with_the_code_of_outputs_and_a_path(tmp_path):
-    cancer().to_csv(tmp_path / "rows.csv", index=False)
+def test_a_full_disk_ends_with_the_code_of_outputs_and_a_path(command):
+    import resource  # not on Windows
 
-    def run(line, largest_file=None):
-        process = start_command(line.split(), tmp_path, "printed", largest_file)
-        process.join()
-        return process.exitcode
+    def full(*words):
+        most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (9000, most[1]))
+        try:
+            assert command(*words, "-q").code == ExitCode.OUTPUT, command.err
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, most)
+        assert "Errno" not in command.err
+        return command.err
 
-    def full(line):
-        (tmp_path / "printed").unlink()
-        code, text = run(line, 9000), (tmp_path / "printed").read_text()
-        assert code == ExitCode.OUTPUT, text
-        assert "Errno" not in text
-        return text
-
-    fit = "fit rows.csv --target benign -q --model"
-    assert run(f"{fit} m.skops") == ExitCode.DONE
-    assert "n.skops could not be written (File too large). Make room." in full(f"{fit} n.skops")
+    cancer().to_csv("rows.csv", index=False)
+    fit = ("fit", "rows.csv", "--target", "benign", "--model")
+    assert command(*fit, "m.skops", "-q").code == ExitCode.DONE
+    assert "n.skops could not be written (File too large). Make room." in full(*fit, "n.skops")
     for to in ("p.csv", "p.parquet"):
-        error = full(f"predict m.skops rows.csv -o {to} -q")
+        error = full("predict", "m.skops", "rows.csv", "-o", to)
         assert f"{to} could not be written" in error
         assert "Make room" in error
-    assert sorted(os.listdir(tmp_path)) == ["m.skops", "printed", "rows.csv"]
+    assert sorted(os.listdir()) == ["m.skops", "rows.csv"]
 
 
 def test_of_two_fits_the_second_is_told_what_to_do(tmp_path):

@@ -140,6 +140,7 @@ def test_requests_of_anybody_change_nothing_and_end_nothing(served):
         assert set(found.values()) <= {None, "benign", "malignant"}
 
 
+@pytest.mark.slow
 def test_a_full_disk_takes_no_label_that_was_confirmed(tmp_path):
     rng = np.random.default_rng(0)
     with Tally("label servers on a full disk") as tally:
@@ -161,6 +162,7 @@ def test_a_full_disk_takes_no_label_that_was_confirmed(tmp_path):
                 assert labels_in(folder / SESSION) == confirmed
 
 
+@pytest.mark.slow
 def test_of_two_servers_on_one_session_one_is_refused(tmp_path):
     write_rows(tmp_path)
     with Served(tmp_path) as served, Tally("two label servers on one session") as tally:

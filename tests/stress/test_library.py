@@ -178,8 +178,8 @@ def check_files(data, folder):
 
 
 CHECKS = {
-    "games and bounds": (check_game, 50, 3600),
-    "votes": (check_votes, 50, 2600),
+    "games and bounds": (check_game, 25, 3600),
+    "votes": (check_votes, 25, 2600),
     "sources of rows": (check_files, 30, 1000),
     "VoteAggregator": (check_aggregator, 20, 1500),
     "HedgeClipperClassifier": (check_forest, 15, 1000),

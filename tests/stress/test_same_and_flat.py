@@ -88,10 +88,10 @@ def test_many_fits_take_no_more_than_a_few(rng):
         return resident_bytes(), len(os.listdir("/proc/self/fd")), threading.active_count()
 
     with Tally("fits in one process, for leaks") as tally:
-        for number in range(15):
+        for number in range(tries(5, 15)):
             fit(number)
         before = used()
-        for number in range(tries(10, 200)):
+        for number in range(tries(5, 200)):
             with tally.attempt(f"fit {number}"):
                 fit(number)
         after = used()
