@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from copy import deepcopy
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -424,10 +425,8 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
             if trees.scorer.components is None:
                 raise AttributeError("unlabeled_gain_ is about components, and there are none.")
             control = fit_trees(
-                rows.X,
-                rows.codes,
+                replace(rows, X_unlabeled=None),
                 self._games(),
-                None,
                 n_trees=self.n_estimators,
                 random_state=deepcopy(random_state),
                 n_jobs=self.n_jobs,

@@ -25,10 +25,6 @@ from hedgeclipper.io.messages import warn_user
 from hedgeclipper.voters.voters import FittedVoters
 from hedgeclipper.weighing import VoterScores, weigh_by_folds
 
-# rows of the fit are recognized if so many of them differ, and if so many rows for each of them are
-# equal to one: with more, columns are coarse, and new rows are equal to rows of the fit by chance
-LEAST_DIFFERENT, MOST_EQUAL = 0.9, 1.5
-
 
 @dataclass(frozen=True, eq=False)
 class TestedRows:
@@ -84,10 +80,9 @@ def check_by_folds(
     rows, raw, centers = np.flatnonzero(voters.is_scored), np.empty((0, len(scores))), []
     if all(own.n_rare for own in scores):
         raw = np.empty((rows.size, len(scores)))
-        labeled = np.stack([own.labeled for own in scores], axis=2)
         for test, votes, unlabeled in weigh_by_folds(scores, voters.tree_sizes):
             fold = replace(predictor, votes=votes)
-            raw[test] = fold.raw_of(labeled[test])
+            raw[test] = fold.raw_of(voters.labeled[rows[test]])
             centers.append(np.mean(fold.uncertainties(fold.raw_of(unlabeled))))
     can_test = facts.draw.can_test[rows[: len(raw)]]
     rows, raw = rows[: len(raw)][can_test], raw[can_test]
@@ -141,8 +136,9 @@ def predict_unseen(
     found, own = np.concatenate(raw), np.concatenate(hashes)
     fitted, is_scored = np.unique(fitted_hashes), np.ones(own.size, dtype=bool)
     is_seen, n_fitted = np.isin(own, fitted), fitted_hashes.size
-    are_different = fitted.size >= LEAST_DIFFERENT * n_fitted
-    are_few = is_seen.sum() <= MOST_EQUAL * n_fitted
+    # if rows of the fit equal each other, or many rows equal one of them, columns are coarse: new
+    # rows are then equal to rows of the fit by chance
+    are_different, are_few = fitted.size >= 0.9 * n_fitted, is_seen.sum() <= 1.5 * n_fitted
     if are_different and are_few and np.isin(fitted, own).sum() > 0.5 * n_fitted:
         places = {key: place for place, key in enumerate(tested.hashes.tolist())}
         place = np.array([places.get(key, -1) for key in own.tolist()])

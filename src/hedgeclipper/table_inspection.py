@@ -8,13 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from hedgeclipper.base.evaluation import placements
+from hedgeclipper.bounds.intervals import placements
 from hedgeclipper.voters.classifiers import LabeledRows
 from hedgeclipper.voters.tree_groups import FittedTrees, see
 from hedgeclipper.weighing import auc_differences
-
-# columns are shuffled so often, and once where there are more of them than this
-N_SHUFFLES, COLUMNS_TO_REPEAT = 3, 100
 
 
 def permutation_importances(
@@ -31,7 +28,7 @@ def permutation_importances(
     X = rows.X.toarray() if sparse.issparse(rows.X) else rows.X
     is_positive = rows.codes[:, None] == np.asarray(games)
     known = ~np.isnan(trees.out_of_bag).any(axis=(1, 2))
-    sizes, components = trees.scorer.sizes, trees.scorer.components
+    sizes, components = trees.sizes, trees.scorer.components
 
     def mean_auc(scores: np.ndarray) -> float:
         means = _mean_of_trees(scores[known], sizes)
@@ -39,7 +36,7 @@ def permutation_importances(
         return float(np.mean([placements(own, mean)[0].mean() for own, mean in pairs]))
 
     rng, whole = np.random.default_rng(0), mean_auc(trees.out_of_bag)
-    n_repeats = N_SHUFFLES if len(columns) <= COLUMNS_TO_REPEAT else 1
+    n_repeats = 3 if len(columns) <= 100 else 1
     lost = np.zeros(len(columns))
     shuffled = X.copy()
     for number, own in enumerate(columns):
@@ -104,7 +101,7 @@ def unlabeled_gain(
     trees: FittedTrees, control: FittedTrees, rows: LabeledRows, games: Sequence[int]
 ) -> UnlabeledGain:
     """Return the gain of trees over those with components of the labeled rows alone."""
-    pairs = [_mean_of_trees(own.out_of_bag, own.scorer.sizes) for own in (trees, control)]
+    pairs = [_mean_of_trees(own.out_of_bag, own.sizes) for own in (trees, control)]
     known = ~np.isnan(pairs).any(axis=(0, 2))
     ours, theirs = (scores[known] for scores in pairs)
     is_positive = (rows.codes[:, None] == np.asarray(games))[known]

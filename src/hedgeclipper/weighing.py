@@ -40,7 +40,7 @@ import numpy as np
 from scipy.special import expit, logit
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.base.evaluation import placements
+from hedgeclipper.bounds.intervals import placements
 from hedgeclipper.game.equations import Game, VoteArray, WeightTerms
 from hedgeclipper.game.losses import SquareLoss
 from hedgeclipper.game.solvers import Solution, minimize_by_newton, solve_batch
@@ -51,17 +51,13 @@ MOST_RANKS, LEAST_SCORE, DEVIATIONS = 10_000, 1e-3, 2.0
 # the anchor: the trees' part, and labels of the rarer class with which z counts half
 TREE_PART, LABELS_FOR_HALF = 0.5, 10.0
 # the ridge with one label of each class, and labels of the rarer class below which it is larger
-RIDGE, RIDGE_LABELS, RIDGE_WITHOUT_LABELS = 20.0, 20.0, 1e6
+RIDGE, RIDGE_LABELS = 20.0, 20.0
 LABELS_PER_VOTER, N_CORRECTIONS = 2.0, 2
 LABELS_FOR_FREE_SIGNS = 100.0
 # the usual variance of differences between placements of two voters (`auc_differences`)
 PRIOR_ROWS, USUAL_SPREAD = 3.0, 0.02
 # calibration: standard deviations of the logarithm of the slope, and of the intercept
 SLOPE_SPREAD, INTERCEPT_SPREAD = 0.5, 2.0
-TOL, MAX_ITER = 1e-3, 200
-TINY = 1e-12
-# folds of the labels whose errors are counted, and unlabeled rows that play in these
-N_WEIGHT_FOLDS, ROWS_IN_FOLD = 10, 5_000
 
 
 class NoHeldOutRowsWarning(UserWarning):
@@ -174,7 +170,7 @@ class WeightedVote:
 def mean_log_odds(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the log-odds of the mean score of the voters, by their positive weights."""
     positive = np.maximum(weights, 0.0)
-    return _log_odds(np.clip(scores, 0.0, 1.0) @ (positive / max(positive.sum(), TINY)))
+    return _log_odds(np.clip(scores, 0.0, 1.0) @ (positive / max(positive.sum(), 1e-12)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,11 +303,11 @@ def weigh_by_folds(
     game.
     """
     rng, n_labeled = np.random.default_rng(0), scores[0].is_positive.size
-    some = rng.permutation(len(scores[0].unlabeled))[:ROWS_IN_FOLD]
+    some = rng.permutation(len(scores[0].unlabeled))[:5_000]
     # at random: folds with as many rows of each class would tell a class by what the others lack
-    fold = rng.permutation(n_labeled) % N_WEIGHT_FOLDS
+    fold = rng.permutation(n_labeled) % 10
     unlabeled = np.stack([own.unlabeled[some] for own in scores], axis=2)
-    for number in range(min(N_WEIGHT_FOLDS, n_labeled)):
+    for number in np.unique(fold):
         train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         votes = []
         for game, own in enumerate(scores):
@@ -429,7 +425,7 @@ def solve_weights(votes: VoterScores, anchor: np.ndarray, b: np.ndarray) -> Solu
     size = float(np.mean((votes.unlabeled @ anchor) ** 2))
     scale = max(float(b @ anchor) / size, 1.0) if size > 0 else 1.0
     has_free_signs = votes.n_rare > LABELS_FOR_FREE_SIGNS * b.size
-    n_rare, ridge = votes.n_rare, RIDGE_WITHOUT_LABELS
+    n_rare, ridge = votes.n_rare, 1e6  # without labels, nothing but the anchor
     if n_rare:
         ridge = RIDGE * (1.0 + (RIDGE_LABELS / n_rare) ** 2) / (2.0 * n_rare)
     voters = VoteArray(votes.unlabeled)
@@ -440,7 +436,7 @@ def solve_weights(votes: VoterScores, anchor: np.ndarray, b: np.ndarray) -> Solu
         corrected = b if solution is None else b + _sampling_correction(votes, solution)
         linear_term = voters.coverage * np.clip(corrected, -1.0, 1.0)
         game = replace(setting, terms=replace(terms, linear_term=linear_term))
-        solution = solve_batch(game, TOL, MAX_ITER)
+        solution = solve_batch(game, tol=1e-3, max_iter=200)
     assert solution is not None
     return solution
 

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hedgeclipper import ShiftWarning
 from hedgeclipper.voters import tree_groups
+from hedgeclipper.voters.classifiers import LabeledRows
 from hedgeclipper.voters.tree_groups import (
     STRENGTHS,
     check_shift,
@@ -36,10 +37,8 @@ def fitted(y=Y, rows=X, n_trees=16, unlabeled=NEW, seed=0, n_labeled=200):
     some = None if unlabeled is None else rows[unlabeled]
     games = [1] if y.max() == 1 else list(range(y.max() + 1))
     return fit_trees(
-        rows[:n_labeled],
-        y[:n_labeled],
+        LabeledRows(rows[:n_labeled], y[:n_labeled], np.unique(y), some),
         games,
-        some,
         n_trees=n_trees,
         random_state=np.random.RandomState(seed),
         n_jobs=None,

@@ -35,7 +35,7 @@ def test_trees_come_first_and_others_in_the_order_given():
     assert found.seconds.shape == (5,)
     np.testing.assert_allclose(found.tree_sizes, [0.5, 0.25, 0.25])
     options = {"n_trees": 12, "random_state": np.random.RandomState(0), "n_jobs": None}
-    trees = fit_trees(X[:80], Y[:80], GAMES, X[80:], **options)
+    trees = fit_trees(ROWS, GAMES, **options)
     np.testing.assert_array_equal(found.labeled[:, :3], trees.out_of_bag)
     scores = found.scorer.score(X)
     np.testing.assert_array_equal(scores[:, :3], trees.scorer.score(X))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
-from scipy.stats import norm, rankdata
+from scipy.stats import norm
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score, confusion_matrix
 from sklearn.utils import check_consistent_length
@@ -18,11 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.columns import ColumnWarning
 from hedgeclipper.base.row_reader import NOTHING_TO_SCORE, is_unlabeled, label_values
-from hedgeclipper.bounds.intervals import check_level, proportion_bounds
+from hedgeclipper.bounds.intervals import check_level, placements, proportion_bounds
 from hedgeclipper.io import as_classes, listed, split_target
 from hedgeclipper.io.messages import as_json, warn_user
-
-N_BINS = 10
 
 
 class SeenRowsWarning(UserWarning):
@@ -174,19 +172,6 @@ def evaluate_predictions(
     )
 
 
-def placements(is_positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the proportions of negatives below each positive, and of positives below negatives.
-
-    Equal scores count one half, so that the mean of the former is the AUC. Scores have the shape
-    (n_rows,), or (n_rows, n_voters).
-    """
-    ranks, both = rankdata(scores, axis=0), (is_positive, ~is_positive)
-    of_positive, of_negative = (
-        (ranks[own] - rankdata(scores[own], axis=0)) / max(np.sum(~own), 1) for own in both
-    )
-    return of_positive, of_negative
-
-
 def _variance_of_mean(placements: np.ndarray) -> float:
     """Return the variance of a mean of proportions, the largest possible for a single one."""
     if placements.size == 1:
@@ -229,7 +214,7 @@ def _log_losses(true: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
 
 def _calibration(found: np.ndarray, true: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     sure = probabilities[np.arange(found.size), found]
-    parts = np.array_split(np.argsort(sure, kind="stable"), min(N_BINS, found.size))
+    parts = np.array_split(np.argsort(sure, kind="stable"), min(10, found.size))
     return np.array([[sure[p].mean(), (found == true)[p].mean(), p.size] for p in parts])
 
 

@@ -29,6 +29,7 @@ from hedgeclipper.base.columns import ColumnScale, check_numbers
 from hedgeclipper.base.evaluation import LabeledScoreMixin
 from hedgeclipper.base.row_reader import (
     ROWS_FOR_SCALE,
+    ROWS_PER_SLICE,
     DaskRows,
     RowBatches,
     RowReader,
@@ -41,10 +42,6 @@ from hedgeclipper.base.row_reader import (
 )
 from hedgeclipper.io.arrays import draw_rows
 from hedgeclipper.io.messages import warn_user
-
-# a class that is expected in fewer of the unlabeled rows need not be predicted for any
-FEWEST_EXPECTED = 10.0
-ROWS_AT_ONCE = 1 << 14
 
 
 class NeverPredictedWarning(UserWarning):
@@ -77,8 +74,8 @@ class TablePredictor:
     def raw_of(self, scores: np.ndarray) -> np.ndarray:
         """Return the log-odds for scores of shape (n_samples, n_voters, n_games)."""
         raw = np.empty((scores.shape[0], len(self.votes)))
-        for start in range(0, scores.shape[0], ROWS_AT_ONCE):
-            rows = slice(start, start + ROWS_AT_ONCE)
+        for start in range(0, scores.shape[0], ROWS_PER_SLICE):
+            rows = slice(start, start + ROWS_PER_SLICE)
             for game, vote in enumerate(self.votes):
                 raw[rows, game] = vote.log_odds(scores[rows, :, game].astype(float))
         return raw
@@ -159,7 +156,7 @@ def warn_of_never_predicted(
     Each comes with its number of labels in ``y``.
     """
     expected, predicted = predictor.probabilities(raw).sum(axis=0), predictor.predict(raw)
-    likely = predictor.labels[expected >= FEWEST_EXPECTED]
+    likely = predictor.labels[expected >= 10.0]
     never = {label: int(np.sum(y == label)) for label in np.setdiff1d(likely, predicted).tolist()}
     if never:
         label, count = next(iter(never.items()))

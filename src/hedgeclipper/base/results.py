@@ -13,8 +13,6 @@ from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.sklearn_private import _is_fitted
 
-MOST_CLASSES = 5
-
 
 class ResultsMixin:
     """Adds ``auto_label``, and a summary of the fit to the diagram that a notebook shows.
@@ -97,8 +95,8 @@ class ResultsMixin:
 
     def _main_figures(self) -> list[tuple[str, str]]:
         """Return the most important figures of a fit, as pairs of name and text."""
-        classes = [str(label) for label in self.classes_[:MOST_CLASSES]]
-        classes += ["..."] * (self.classes_.size > MOST_CLASSES)
+        classes = [str(label) for label in self.classes_[:5]]
+        classes += ["..."] * (self.classes_.size > 5)
         voters, contributions = self._contributions()
         heaviest = voters[int(np.argmax(contributions))]
         never = getattr(self, "never_predicted_", {})

@@ -6,8 +6,8 @@ other n are unlabeled. If K of the N rows count, the number among the labeled on
 hypergeometric. Inverting the test gives bounds that fail with probability delta at most. For
 infinitely many unlabeled rows they are those of Clopper and Pearson.
 
-**Estimates**: Wilson's bounds, and means of labels that predictions make more precise
-(`prediction_powered`).
+**Estimates**: Wilson's bounds, means of labels that predictions make more precise
+(`prediction_powered`), and the placements whose means are AUCs.
 
 References
 ----------
@@ -22,6 +22,7 @@ from typing import Any
 import numba
 import numpy as np
 from scipy.special import betaincinv, ndtri
+from scipy.stats import rankdata
 
 # relative error allowed for in a probability, so that rounding never makes a bound too narrow
 CAUTION = 1e-6
@@ -181,3 +182,16 @@ def prediction_powered(e: np.ndarray, q: np.ndarray, center: float) -> tuple[flo
     corrected, plain = e - slopes * (q - center), float(np.var(e))
     mean = float(np.clip(np.mean(corrected), 0.0, 1.0))
     return mean, min(1.0, float(np.var(corrected)) / plain) if plain > 0 else 1.0
+
+
+def placements(is_positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the proportions of negatives below each positive, and of positives below negatives.
+
+    Equal scores count one half, so that the mean of the former is the AUC. Scores have the shape
+    (n_rows,), or (n_rows, n_voters).
+    """
+    ranks, both = rankdata(scores, axis=0), (is_positive, ~is_positive)
+    of_positive, of_negative = (
+        (ranks[own] - rankdata(scores[own], axis=0)) / max(np.sum(~own), 1) for own in both
+    )
+    return of_positive, of_negative

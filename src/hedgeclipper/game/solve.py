@@ -20,8 +20,6 @@ from hedgeclipper.game.losses import ZeroOneLoss
 from hedgeclipper.game.solvers import Solution, solve_batch, solve_exact
 from hedgeclipper.io import cut, listed, row_slice
 
-MAX_PASSES = 500
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GameSolution(Solution):
@@ -187,9 +185,7 @@ def solve_game(
     return play(game, tol)
 
 
-def play(
-    game: Game, tol: float, max_iter: int = MAX_PASSES, method: str | None = None
-) -> GameSolution:
+def play(game: Game, tol: float, max_iter: int = 500, method: str | None = None) -> GameSolution:
     """Solve a game of zero-one loss and return the solution with its worst cases at alpha = 1.
 
     ``method`` is "exact" or "batch"; by default it is "exact" for small games without a ridge,

@@ -26,8 +26,6 @@ from scipy.optimize import fmin_l_bfgs_b, linprog
 from hedgeclipper.game.equations import BothSides, Game, relative_gap
 from hedgeclipper.game.losses import ZeroOneLoss
 
-FIRST_WIDTH = 0.3
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Solution:
@@ -76,7 +74,7 @@ class Progress:
 
     tol: float
     max_iter: int
-    eps: float = FIRST_WIDTH
+    eps: float = 0.3
     curvature: float = 1.0
     primal: float = np.inf
     dual: float = -np.inf

@@ -41,8 +41,6 @@ from hedgeclipper.voters.views import Components, QuantileColumns, filler
 
 TREES = "trees"
 DEFAULT_VOTERS = (TREES, "linear", "components", "kernel", "boosting")
-# rows that the kernel compares others with, and that show how far apart rows are
-N_LANDMARKS, ROWS_FOR_DISTANCE = 300, 500
 # of the processor, still to come: with fewer, processes take longer to start than they save
 SECONDS_TO_START = 5.0
 JOB_PARAMETERS = {"n_jobs", "nthread", "thread_count"}
@@ -150,12 +148,12 @@ _linear = partial(LogisticRegression, max_iter=1000)
 
 @np.errstate(divide="ignore", invalid="ignore")  # rows that are all alike
 def _kernel(X: Any, components: Components, seed: int) -> Pipeline:
-    """Return the similarity to some of the rows, by their components."""
+    """Return the similarity to 300 of the rows, by their components; 500 show how far is far."""
     reduced = components.transform(X)
-    some = draw_rows(reduced, ROWS_FOR_DISTANCE, np.random.RandomState(seed))
+    some = draw_rows(reduced, 500, np.random.RandomState(seed))
     distances = pairwise_distances(some, metric="sqeuclidean")
     gamma = 1.0 / (float(np.median(distances)) or 1.0)
-    size = min(N_LANDMARKS, X.shape[0])
+    size = min(300, X.shape[0])
     kernel = Nystroem(gamma=gamma, n_components=size, random_state=seed).fit(reduced)
     return Pipeline([("components", components), ("map", kernel)])
 

@@ -20,6 +20,7 @@ from hedgeclipper.base.evaluation import LEAST_PROBABILITY
 from hedgeclipper.base.row_reader import ShiftWarning
 from hedgeclipper.io.arrays import MAX_SEED, draw_rows, is_array, stack_rows
 from hedgeclipper.io.messages import warn_user
+from hedgeclipper.voters.classifiers import LabeledRows
 from hedgeclipper.voters.trees import (
     PackedTrees,
     TreeSplits,
@@ -71,12 +72,6 @@ class TreeScorer:
     groups: list[TreeGroup]
     components: Components | None
 
-    @property
-    def sizes(self) -> np.ndarray:
-        """Each group's part of all trees."""
-        n_trees = np.array([group.trees.n_trees for group in self.groups])
-        return n_trees / n_trees.sum()
-
     def score(self, X: Any) -> np.ndarray:
         """Return mean leaf values of rows as float32, shape (n_samples, n_groups, n_games)."""
         sums = np.empty((len(self.groups), self.groups[0].leaf_values.shape[0], X.shape[0]))
@@ -121,6 +116,7 @@ class FittedTrees:
 
     scorer: TreeScorer
     grown: list[GrownGroup]
+    sizes: np.ndarray  # (n_groups,): each group's part of all trees
     strengths: np.ndarray  # (n_groups,): shrinkage
     out_of_bag: np.ndarray  # (n_labeled, n_groups, n_games)
 
@@ -135,10 +131,8 @@ class FittedTrees:
 
 
 def fit_trees(
-    X: Any,
-    codes: np.ndarray,
+    rows: LabeledRows,
     games: Sequence[int],
-    X_unlabeled: Any | None,
     *,
     n_trees: int,
     random_state: np.random.RandomState,
@@ -148,14 +142,10 @@ def fit_trees(
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n_labeled, n_columns)
-        Labeled rows.
-    codes : ndarray of shape (n_labeled,)
-        Numbers of their classes.
+    rows : LabeledRows
+        Labeled rows, arrays or CSR matrices; unlabeled ones teach the components, too.
     games : sequence of int
         Classes that have a game.
-    X_unlabeled : like X, or None
-        Unlabeled rows, or some of them, which teach the components beside the labeled ones.
     n_trees : int
         Number of trees in all.
     random_state : RandomState
@@ -163,19 +153,25 @@ def fit_trees(
     n_jobs : int or None
         Threads.
     """
-    components, seed = None, random_state.randint(MAX_SEED)
+    X, components, seed = rows.X, None, random_state.randint(MAX_SEED)
     if X.shape[1] > 2:  # else components would add nothing
-        rows = X if X_unlabeled is None else stack_rows(X, X_unlabeled)
-        components = Components(random_state=seed).fit(rows)
-    grown = _grow(see(X, components), codes, n_trees, random_state, n_jobs)
+        everything = X if rows.X_unlabeled is None else stack_rows(X, rows.X_unlabeled)
+        components = Components(random_state=seed).fit(everything)
+    grown = _grow(see(X, components), rows.codes, n_trees, random_state, n_jobs)
     groups, strengths, scores = [], [], []
     for one in grown:
-        strength, values, own = _shrink_leaves(one, codes, games)
+        strength, values, own = _shrink_leaves(one, rows.codes, games)
         groups.append(TreeGroup(one.name, one.view, one.trees, values))
         strengths.append(strength)
         scores.append(own)
-    scorer = TreeScorer(groups, components)
-    return FittedTrees(scorer, grown, np.array(strengths), np.stack(scores, axis=1))
+    sizes = np.array([one.trees.n_trees for one in grown])
+    return FittedTrees(
+        TreeScorer(groups, components),
+        grown,
+        sizes / sizes.sum(),
+        np.array(strengths),
+        np.stack(scores, axis=1),
+    )
 
 
 def _grow(

@@ -148,15 +148,7 @@ def fit_voters(
     if isinstance(plan.get(TREES), str):  # "default", and no classifier of that name
         del plan[TREES]
         started = time.perf_counter()
-        trees = fit_trees(
-            rows.X,
-            rows.codes,
-            games,
-            rows.X_unlabeled,
-            n_trees=n_trees,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
+        trees = fit_trees(rows, games, n_trees=n_trees, random_state=random_state, n_jobs=n_jobs)
         parts.append(trees.out_of_bag)
         seconds += [time.perf_counter() - started] * len(trees.scorer.groups)
     seed = random_state.randint(MAX_SEED)
@@ -187,7 +179,7 @@ def fit_voters(
         {one.name: one.estimator for one in fitted},
         {one.name: one.labels for one in fitted},
     )
-    sizes = np.empty(0) if trees is None else trees.scorer.sizes
+    sizes = np.empty(0) if trees is None else trees.sizes
     return FittedVoters(scorer, np.concatenate(parts, axis=1), trees, sizes, np.array(seconds))
 
 
