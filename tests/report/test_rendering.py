@@ -1,7 +1,8 @@
 import pytest
 
+from hedgeclipper.io.messages import counted
 from hedgeclipper.report.displays import BLUE
-from hedgeclipper.report.page import count, figure, named_in_words, number, percent, template
+from hedgeclipper.report.page import figure, named_in_words, number, percent, template
 
 
 def test_numbers_and_proportions_as_text():
@@ -20,8 +21,8 @@ def test_an_undefined_name_in_a_template_is_an_error():
 def test_names_and_counts_in_a_sentence():
     assert [named_in_words(list("abc")[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
     assert named_in_words(list("abcdefgh")) == "a, b, c, d, e, f and 2 more"
-    assert [count(n, "row") for n in (1, 1200)] == ["1 row", "1,200 rows"]
-    assert count(2, "leaf", "leaves") == "2 leaves"
+    assert [counted(n, "row") for n in (1, 1200)] == ["1 row", "1,200 rows"]
+    assert counted(2, "leaf", "leaves") == "2 leaves"
 
 
 def test_figures_are_named_and_take_the_colors_of_the_page():

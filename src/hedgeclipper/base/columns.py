@@ -38,7 +38,7 @@ from hedgeclipper.io import (
 )
 from hedgeclipper.io.arrays import cut, draw_rows, is_array
 from hedgeclipper.io.frames import is_float, plain_spelling, unique_values
-from hedgeclipper.io.messages import warn_user
+from hedgeclipper.io.messages import counted, warn_user
 
 _NINES = [sign * (10.0**n - 1) for n in range(2, 8) for sign in (-1, 1)]
 LEAST_MARKS = 2
@@ -589,7 +589,7 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
         if n_lost:
             what += f"; {n_lost:,} missing, marked in a column of their own"
         if strays:
-            rows = f"{len(strays):,} row{'s' * (len(strays) > 1)}"
+            rows = counted(len(strays), "row")
             note = f"{strays[0]!r} and the like in {rows} are no numbers, and are read as missing"
         return ColumnPlan(name, "numbers", what, note=note, has_strays=True)
     formats = formats_of(texts)
@@ -683,7 +683,7 @@ def _note_on_categories(texts: list[str]) -> str:
         return ""
     wrong = others or strange
     return (
-        f"{wrong[0]!r} and the like in {len(wrong):,} row{'s' * (len(wrong) > 1)} make its numbers "
+        f"{wrong[0]!r} and the like in {counted(len(wrong), 'row')} make its numbers "
         "strings; write numbers as 1234.5, and leave the place of a missing one empty"
     )
 
@@ -694,7 +694,7 @@ def _note_on_dates(texts: list[str]) -> str:
     for date_format in {one for text in texts[:3] for one in date_formats(text)}:
         others = values[np.isnat(dates_of(values, date_format))]
         if 0 < others.size <= MOST_STRAYS * values.size:
-            rows = f"{others.size:,} row{'s' * (others.size > 1)}"
+            rows = counted(others.size, "row")
             return (
                 f"{others[0]!r} and the like in {rows} make its dates strings; write all dates "
                 "alike, and leave the place of a missing one empty"

@@ -41,7 +41,7 @@ from hedgeclipper.base.row_reader import (
     split_rows,
 )
 from hedgeclipper.io.arrays import draw_rows
-from hedgeclipper.io.messages import warn_user
+from hedgeclipper.io.messages import counted, warn_user
 
 
 class NeverPredictedWarning(UserWarning):
@@ -162,7 +162,7 @@ def warn_of_never_predicted(
         label, count = next(iter(never.items()))
         more = "".join(f", nor class {one!r} ({n:,})" for one, n in [*never.items()][1:])
         warn_user(
-            f"Class {label!r} has {count:,} label{'s' * (count != 1)} and is predicted for none of "
+            f"Class {label!r} has {counted(count, 'label')} and is predicted for none of "
             f"{raw.shape[0]:,} unlabeled rows{more}: it is never probable enough. If missing it "
             "is worse than other errors, give it more weight (class_weight='balanced', or "
             "--balanced), or tune the threshold of its probability (scikit-learn's "

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from hedgeclipper.bounds.auto_labels import auto_labels, check_question
 from hedgeclipper.bounds.certificate import Certificate
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
+from hedgeclipper.io.messages import counted
 from hedgeclipper.sklearn_private import _is_fitted
 
 
@@ -107,7 +108,7 @@ class ResultsMixin:
             ("voters", f"{len(voters):,}, largest contribution from {heaviest}"),
             ("error", self.certificate_.describe().removeprefix("error ")),
             *(
-                ("never predicted", f"{label}, which {count:,} label{'s' * (count != 1)} have")
+                ("never predicted", f"{label}, which {counted(count, 'label has', 'labels have')}")
                 for label, count in never.items()
             ),
             ("passes", str(int(np.sum(self.n_iter_)))),

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgeclipper.bounds.certificate import STATED, count_errors, how_sure
+from hedgeclipper.bounds.certificate import STATED, how_sure
 from hedgeclipper.bounds.intervals import check_level, proportion_bounds
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.bounds.whole_file import (
@@ -38,6 +38,7 @@ from hedgeclipper.bounds.whole_file import (
     error_limit,
     least_tested,
 )
+from hedgeclipper.io.messages import counted
 
 QUESTIONS = ("file", "automatic")
 N_THRESHOLDS = 25
@@ -186,9 +187,8 @@ class AutoLabels:
         if self.n_needed:
             have = f"there are {self.n_tested:,}"
             return f"at least {self.n_needed:,} random test labels are needed; {have}"
-        return (
-            f"{count_errors(self.n_errors)} among the {self.n_tested:,} least uncertain test rows"
-        )
+        wrong = counted(self.n_errors, "error")
+        return f"{wrong} among the {self.n_tested:,} least uncertain test rows"
 
     def __str__(self) -> str:
         return self.describe()

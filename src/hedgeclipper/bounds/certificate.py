@@ -27,6 +27,7 @@ from hedgeclipper.bounds.intervals import (
     proportion_bounds,
     wilson_bounds,
 )
+from hedgeclipper.io.messages import counted
 
 # the usual reason why an error is an estimate, which needs no mention
 USED_LABELS = "its labels were used in the fit, too; a confidence_level holds some out"
@@ -103,7 +104,7 @@ class Certificate:
         level = f"{100 * (self.confidence_level or 0):g}%"
         if self.is_guarantee:
             text = f"error at most {high} on {rows}, guaranteed with {level} confidence"
-            notes = [f"{count_errors(self.n_errors)} on {self.n_tested:,} held-out labels"]
+            notes = [f"{counted(self.n_errors, 'error')} on {self.n_tested:,} held-out labels"]
         else:
             text = f"error about {self.error:.1%} on {rows}, an estimate"
             notes = [f"{level} interval {low} to {high}"]
@@ -132,11 +133,6 @@ def most_frequent(labels: np.ndarray) -> tuple[Any, float]:
     """
     names, counts = np.unique(labels, return_counts=True)
     return names.tolist()[counts.argmax()], float(1.0 - counts.max() / counts.sum())
-
-
-def count_errors(n_errors: int) -> str:
-    """Return the number of errors with the word."""
-    return f"{n_errors:,} error{'s' * (n_errors != 1)}"
 
 
 def how_sure(kind: str, confidence_level: float) -> str:

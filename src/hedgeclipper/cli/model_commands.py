@@ -51,6 +51,7 @@ from hedgeclipper.io import as_text, missing_labels
 from hedgeclipper.io.arrays import digest_rows
 from hedgeclipper.io.atomic import naming_output
 from hedgeclipper.io.frames import pyarrow
+from hedgeclipper.io.messages import counted
 from hedgeclipper.persistence import ModelFileError, load, save
 from hedgeclipper.votes.aggregator import VoteAggregator
 
@@ -310,7 +311,7 @@ def read_new_rows(
     for name, values in unknown.items():
         if values and output is not None:
             (value, count), *_ = values.most_common()
-            n_values = f"{len(values):,} value{'s' * (len(values) > 1)}"
+            n_values = counted(len(values), "value")
             output.note(
                 f"Column {name!r} has {n_values} that the model does not know, such "
                 f"as {value!r} ({count:,}): in these rows it relies on the other columns."

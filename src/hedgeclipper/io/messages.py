@@ -32,6 +32,17 @@ def import_extra(module: str, extra: str, wanted_by: str) -> ModuleType:
         ) from error
 
 
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "error"), counted(2000, "error"), counted(0, "pass", "passes")
+    ('1 error', '2,000 errors', '0 passes')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
 def as_json(value: Any) -> Any:
     """Return values as JSON knows them: lists for arrays, fields of objects, None for NaN."""
     if isinstance(value, dict):

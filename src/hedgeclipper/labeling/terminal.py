@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from hedgeclipper.io.messages import counted
 from hedgeclipper.labeling.frontend import Frontend
 from hedgeclipper.labeling.keys import Keys
 from hedgeclipper.labeling.rows_view import RowView, class_keys
@@ -141,7 +142,7 @@ class TerminalLabeling:
 
 def progress_words(status: Any) -> str:
     """Return the progress in a line."""
-    words = f"{status.n_labeled:,} label{'s' * (status.n_labeled != 1)} so far"
+    words = f"{counted(status.n_labeled, 'label')} so far"
     if status.n_more_labels is not None:
         words += f", about {status.n_more_labels:,} more labels"
     if status.estimated_error is not None:

@@ -28,7 +28,7 @@ from hedgeclipper.bounds.tested_predictions import ESTIMATE_LEVEL, TestedPredict
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io import as_frame, frame_with, is_batched, is_frame, is_in_memory
 from hedgeclipper.io.atomic import atomic_path, check_output
-from hedgeclipper.io.messages import import_extra
+from hedgeclipper.io.messages import counted, import_extra
 from hedgeclipper.report.displays import BLUE, GRAY, FittedModel, PlanDisplay, steps_in
 from hedgeclipper.sklearn_private import _safe_indexing
 from hedgeclipper.voters.tree_groups import SHIFT_THRESHOLD
@@ -138,7 +138,7 @@ def write_report(
     voters = _voters(fitted)
     kind = "aggregate of the votes" if votes else "vote"
     about = {
-        "model": f"{name}: {kind} of {count(voters['n_voters'], 'voter')}",
+        "model": f"{name}: {kind} of {counted(voters['n_voters'], 'voter')}",
         **(about or {}),
         **_encoded(table),
     }
@@ -433,7 +433,7 @@ def template(name: str) -> Any:
         "level": lambda value: f"{100 * value:g}%",
         "grouped": lambda number: f"{number:,}",
         "number": number,
-        "count": count,
+        "count": counted,
         "listed": named_in_words,
         "transposed": lambda columns: list(zip(*columns, strict=True)),
         "sentence": lambda text: f"{text[0].upper()}{text[1:]}.",
@@ -457,11 +457,6 @@ def number(value: Any) -> str:
     if not isinstance(value, float | np.floating):
         return f"{value:,}" if isinstance(value, int | np.integer) else str(value)
     return f"{value:.3f}" if np.isfinite(value) else "n/a"
-
-
-def count(n: int, one: str, many: str | None = None) -> str:
-    """Return a number of things."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def named_in_words(names: Sequence[Any]) -> str:
