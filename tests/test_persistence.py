@@ -64,11 +64,11 @@ def assert_same(model, again, X):
 
 
 TABLES = {
-    "default": {"estimators": "default"},
     "random state": {"random_state": np.random.RandomState(0)},
     "guarantee": {"confidence_level": 0.9},
     "class weight": {"class_weight": {1: 3.0}},
     "fitted": {"estimators": [("a", FrozenEstimator(RandomForestClassifier(5)))]},
+    "boosted": {"estimators": [("a", HistGradientBoostingClassifier(min_samples_leaf=2))]},
 }
 
 
@@ -76,7 +76,7 @@ TABLES = {
 def test_tables_predict_the_same(tmp_path, options):
     X, y = rows_of_blobs()
     options = {"estimators": "trees", "n_estimators": 20, "random_state": 0, **options}
-    if isinstance(options["estimators"], list):
+    if isinstance(options["estimators"][0][-1], FrozenEstimator):
         options["estimators"][0][1].estimator.fit(X[y >= 0], y[y >= 0])
     model = HedgeClipperClassifier(**options)
     assert_same(model.fit(X, y), reloaded(model, tmp_path), X)
@@ -125,13 +125,6 @@ def test_classifiers_on_sparse_rows_predict_the_same(tmp_path):
     assert_same(model, reloaded(model, tmp_path), X[200:260])
 
 
-def test_boosted_histograms_predict_the_same(tmp_path):
-    X, y = rows_of_blobs()
-    voters = [("boosted", HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=2))]
-    model = HedgeClipperClassifier(voters, random_state=0).fit(X, y)
-    assert_same(model, reloaded(model, tmp_path), X)
-
-
 VOTE_OPTIONS = {
     "default": {},
     "known balance": {"class_balance": [0.4, 0.6]},
@@ -145,11 +138,6 @@ def test_votes_predict_the_same(tmp_path, options):
     assert_same(model, again, VOTES)
     np.testing.assert_array_equal(again.transduction_, model.transduction_)
     pd.testing.assert_frame_equal(again.voter_summary(), model.voter_summary())
-
-
-def test_pickle_works_too(forest):
-    X, _ = rows_of_blobs()
-    assert_same(forest, pickle.loads(pickle.dumps(forest)), X)
 
 
 def test_a_file_is_not_replaced_unless_forced(tmp_path, forest):
@@ -217,13 +205,6 @@ def test_a_function_in_a_file_is_not_even_looked_up(tmp_path, function):
         load(path)
 
 
-def test_a_pickle_in_disguise_is_refused(tmp_path, forest):
-    path = tmp_path / "model.skops"
-    path.write_bytes(pickle.dumps(forest))
-    with pytest.raises(ModelFileError, match="is not a HedgeClipper model"):
-        load(path)
-
-
 def test_what_is_trusted_is_ours_or_of_scikit_learn_numpy_and_scipy():
     roots = {name.partition(".")[0] for name in TRUSTED}
     assert roots == {"hedgeclipper", "numpy", "scipy", "sklearn"}
@@ -242,26 +223,13 @@ def test_a_file_that_is_cut_short(tmp_path, forest, fraction):
         load(path)
 
 
-def test_a_file_with_a_damaged_byte(tmp_path, forest):
-    path = save(forest, tmp_path / "model.skops")
-    content = bytearray(path.read_bytes())
-    content[200] ^= 0xFF
-    path.write_bytes(content)
-    with pytest.raises(ModelFileError, match="is damaged"):
-        load(path)
+OTHER_FILES = b"", b"a,b\n1,2\n", pickle.dumps(VOTES), skops.io.dumps(LogisticRegression())
 
 
-@pytest.mark.parametrize("content", [b"", b"hello", b"a,b\n1,2\n"])
+@pytest.mark.parametrize("content", OTHER_FILES, ids=["empty", "CSV", "pickle", "skops"])
 def test_a_file_that_is_no_model(tmp_path, content):
     path = tmp_path / "model.skops"
     path.write_bytes(content)
-    with pytest.raises(ModelFileError, match="is not a HedgeClipper model"):
-        load(path)
-
-
-def test_an_archive_of_another_kind(tmp_path):
-    path = tmp_path / "model.skops"
-    skops.io.dump(LogisticRegression(), path)
     with pytest.raises(ModelFileError, match="is not a HedgeClipper model"):
         load(path)
 
@@ -289,7 +257,7 @@ def test_a_changed_byte_anywhere_is_an_error(tmp_path, small_file):
     name = HEADER.encode()
     records = [range(at - 60, at + 100) for at in (small_file.find(name), small_file.rfind(name))]
     ends = range(5), range(size - 90, size), *records
-    for place in [*rng.integers(size, size=200).tolist(), *chain(*ends)]:
+    for place in [*rng.integers(size, size=60).tolist(), *chain(*ends)]:
         changed = bytearray(small_file)
         changed[place] ^= 1 << int(rng.integers(8))
         path.write_bytes(changed)

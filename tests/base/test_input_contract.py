@@ -19,7 +19,6 @@ from hedgeclipper import (
     ColumnWarning,
     HedgeClipperClassifier,
     NoUnlabeledRowsWarning,
-    SemiSupervisedSplit,
     VoteAggregator,
     load,
     save,
@@ -304,8 +303,8 @@ def test_scores_are_those_of_the_labeled_rows(name):
         model.score(rows, np.full(N, -1))
 
 
-def test_cross_validation_scores_labeled_rows_with_any_marks():
-    """By default a scorer calls ``score``; for scorers by name there is SemiSupervisedSplit."""
+def test_cross_validation_scores_labeled_rows():
+    """By default a scorer calls ``score``."""
     order = np.random.default_rng(1).permutation(N)
     rows, y = X[order], PLAIN[order]
     for score, (train, test) in zip(
@@ -313,12 +312,3 @@ def test_cross_validation_scores_labeled_rows_with_any_marks():
     ):
         predicted = trees().fit(rows[train], y[train]).predict(rows[test])
         assert score == np.mean((predicted == y[test])[y[test] != -1])
-    words = [None if label < 0 else "ny"[label] for label in y]
-    split = SemiSupervisedSplit(3, random_state=0)
-    found = [
-        cross_val_score(trees(), rows, labels, cv=split, scoring=scoring)
-        for scoring in ("accuracy", "roc_auc")
-        for labels in (y, words)
-    ]
-    np.testing.assert_array_equal(found[0], found[1])
-    np.testing.assert_allclose(found[2], found[3])

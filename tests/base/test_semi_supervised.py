@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.model_selection import GroupKFold, cross_val_score
 
 from hedgeclipper import (
     HedgeClipperClassifier,
@@ -71,19 +71,6 @@ def test_split_takes_other_splitters_and_groups():
 def test_split_without_labels():
     with pytest.raises(ValueError, match="nothing to score"):
         list(SemiSupervisedSplit().split(np.zeros((3, 1)), [-1, -1, -1]))
-
-
-def test_grid_search_with_unlabeled_rows():
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(200, 3))
-    y = np.where(np.arange(200) < 60, (rows[:, 0] > 0).astype(int), -1)
-    search = GridSearchCV(
-        HedgeClipperClassifier("trees", n_estimators=20, random_state=0),
-        {"n_estimators": [12, 20]},
-        cv=SemiSupervisedSplit(3, random_state=0),
-        scoring="roc_auc",
-    ).fit(rows, y)
-    assert search.best_score_ > 0.8
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from hedgeclipper.bounds.intervals import proportion_bounds
 from hedgeclipper.bounds.tested_predictions import TestedPredictions
 
 
@@ -11,23 +10,6 @@ def make_rule(rng, n_tested, n_unlabeled, caveat=""):
     wrong = rng.random(uncertainties.size) < uncertainties
     parts = wrong[:n_tested], uncertainties[:n_tested], uncertainties[n_tested:]
     return TestedPredictions(*parts, n_unlabeled, 0.5, caveat=caveat), wrong[n_tested:].mean()
-
-
-def test_a_guarantee_is_the_exact_test():
-    rule, _ = make_rule(np.random.default_rng(0), 200, 1000)
-    found = rule.certificate(0.9)
-    lower, upper = proportion_bounds(rule.wrong.sum(), 200, 1000, 0.1)
-    assert (found.error_lower, found.error_upper) == (lower, upper)
-    assert found.error == rule.wrong.mean()
-    assert (found.n_errors, found.n_tested) == (rule.wrong.sum(), 200)
-    assert found.is_guarantee
-
-
-def test_without_unlabeled_rows_it_is_for_new_ones():
-    rule = TestedPredictions(np.arange(20) < 3, np.zeros(20), np.zeros(0), 0, 0.5)
-    found = rule.certificate(0.95)
-    assert found.error_upper == pytest.approx(proportion_bounds(3, 20, np.inf, 0.05)[1])
-    assert "on new rows" in found.describe()
 
 
 def test_the_interval_of_an_estimate_covers_and_is_narrower_than_that_of_labels_alone():

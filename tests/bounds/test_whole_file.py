@@ -32,14 +32,6 @@ def allowed_by_scipy(n_pool, n_tested, limit, delta):
     return int(np.sum(upper_by_scipy(k, n_pool, n_tested, delta) - k <= limit)) - 1
 
 
-def simple_allowed(n_pool, n_tested, limit, delta):
-    """Return the largest k with P(Hyp(N, L + 1, v) <= k) <= delta, -1 if there is none."""
-    if limit >= n_pool:
-        return n_tested
-    cdf = hypergeom.cdf(np.arange(n_tested + 1), n_pool, limit + 1, n_tested)
-    return int(np.sum(cdf <= delta * (1 - CAUTION))) - 1
-
-
 # Validity, without any simulation.
 
 
@@ -65,20 +57,6 @@ def test_more_errors_than_allowed_are_left_with_probability_delta_at_most(n_pool
             if allowed < n_tested:  # one more allowed error breaks it
                 more = np.sum(accepted_first(found, allowed + 1) & untested_errors, axis=-1)
                 assert (more > limit).mean(axis=1).max() > delta * (1 - 1e-5)
-
-
-@pytest.mark.parametrize("delta", LEVELS)
-@pytest.mark.parametrize("n_pool", range(1, 8))
-def test_the_simple_form_holds_for_all_accepted_rows_and_allows_no_more(n_pool, delta):
-    """Without the correction of errors that were found, tested rows count as left, too."""
-    patterns = all_masks(n_pool)
-    for n_tested in range(n_pool + 1):
-        found = patterns[:, None] & all_masks(n_pool, n_tested)
-        for limit in range(n_pool + 1):
-            allowed = simple_allowed(n_pool, n_tested, limit, delta)
-            errors = (accepted_first(found, allowed) & patterns[:, None]).sum(axis=-1)
-            assert (errors > limit).mean(axis=1).max() <= delta
-            assert allowed <= allowed_errors(n_pool, n_tested, limit, delta)
 
 
 @pytest.mark.parametrize("delta", [0.35, 0.05])
@@ -141,12 +119,9 @@ def test_bounds_and_allowed_errors_are_those_of_scipy():
         assert ours == upper_by_scipy([k], n_pool, n_tested, delta)[0] - k
         expected = allowed_by_scipy(n_pool, n_tested, limit, delta)
         assert allowed_errors(n_pool, n_tested, limit, delta) == expected
-        assert expected >= simple_allowed(n_pool, n_tested, limit, delta)
 
 
 def test_published_numbers():
-    simple = [simple_allowed(5000, v, 250, 0.05) for v in (100, 200, 400, 600)]
-    assert simple == [1, 4, 12, 21]
     assert [allowed_errors(5000, v, 250, 0.05) for v in (100, 200, 400, 600)] == [1, 4, 13, 24]
 
 
@@ -329,7 +304,8 @@ def worst_cases(rng, n_pool, limit):
         yield f"two ties, {name}", scores // (n_pool // 2 + 1), errors
 
 
-@pytest.mark.parametrize("n_pool", [30, 1000, pytest.param(20_000, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_pool", [1000, 20_000])
 @pytest.mark.parametrize("part", [0.02, 0.1, 0.5])
 def test_worst_cases_are_broken_as_rarely_as_it_says(n_pool, part):
     delta, n_repeats, max_error = 0.1, 200, 0.1
@@ -344,17 +320,3 @@ def test_worst_cases_are_broken_as_rarely_as_it_says(n_pool, part):
             left = np.sum(found.is_accepted & errors)
             broken += left > limit or left > found.errors_left
         assert broken / n_repeats <= delta + 3 * np.sqrt(delta * (1 - delta) / n_repeats), name
-
-
-@pytest.mark.slow
-def test_a_million_rows():
-    n_pool, n_repeats, delta = 10**6, 60, 0.1
-    rng, limit = np.random.default_rng(0), error_limit(0.05, n_pool)
-    errors = np.zeros(n_pool, bool)
-    errors[rng.choice(n_pool, limit + 1, replace=False)] = True
-    broken = 0
-    for _ in range(n_repeats):
-        tested = rng.choice(n_pool, 500, replace=False)
-        found = accept_rows(np.arange(n_pool), tested, errors[tested], limit=limit, delta=delta)
-        broken += np.sum(found.is_accepted & errors) > limit
-    assert broken / n_repeats <= delta + 3 * np.sqrt(delta * (1 - delta) / n_repeats)

@@ -14,6 +14,8 @@ from hedgeclipper.bounds.whole_file import (
     order_by_uncertainty,
 )
 
+pytestmark = pytest.mark.slow
+
 DELTA, N_ROWS = 0.05, 2000
 LIMIT = error_limit(0.05, N_ROWS)
 

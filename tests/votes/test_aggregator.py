@@ -12,7 +12,6 @@ from sklearn.metrics import log_loss
 
 from hedgeclipper import (
     ContradictionWarning,
-    NoUnlabeledRowsWarning,
     ShiftWarning,
     VoteAggregator,
     Votes,
@@ -149,7 +148,7 @@ def test_voters_without_a_labeled_row_are_heard_through_agreement():
 
 
 @pytest.mark.parametrize("rare", [0.5, 0.1], ids=["even", "rare"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_six_votes_for_a_class_never_come_out_as_the_other(rare, seed):
     """snorkel#1487. Only voters that their labels say are better than chance."""
     votes, y, _ = some(800, 80, seed=seed, accuracy=[0.75] * 6, coverage=0.5, rare=rare)
@@ -206,7 +205,7 @@ def copies(seed, n_labeled, n_rows=3000, coverage=0.1, n_copies=60):
     return votes, np.where(np.arange(n_rows) < n_labeled, truth, -1), truth
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_more_votes_for_a_class_never_speak_against_it(seed):
     votes, y, _ = copies(seed, 50)
     model = fitted(votes, y)
@@ -289,12 +288,6 @@ def test_a_guarantee_needs_a_confidence_level_and_labels_like_the_other_rows():
             model.fit(easy, TRUTH, L_unlabeled=L)
     assert model.certificate_.kind == model.auto_label().kind == "estimate"
     assert "labeled and unlabeled rows differ" in model.certificate_.reason
-
-
-def test_without_unlabeled_rows_the_warning_is_at_the_callers_line():
-    with pytest.warns(NoUnlabeledRowsWarning) as record:
-        VoteAggregator(confidence_level=0.95).fit(L, TRUTH)
-    assert record[0].filename == __file__
 
 
 @pytest.mark.slow
@@ -380,8 +373,9 @@ def test_a_pickle_holds_the_votes_once():
 # Many rows.
 
 
-def test_the_same_seed_gives_the_same_where_the_game_is_played_on_a_sample():
-    votes, y, truth = some(51_000, 500)
+def test_the_same_seed_gives_the_same_where_the_game_is_played_on_a_sample(monkeypatch):
+    monkeypatch.setattr("hedgeclipper.votes.labeled_votes.ROWS_IN_GAME", 2_000)
+    votes, y, truth = some(6_000, 500)
     one, other = (fitted(votes, y, random_state=0) for _ in range(2))
     np.testing.assert_array_equal(one.predict_proba(votes), other.predict_proba(votes))
     whole = (one.transduction_ == truth)[500:].mean()
@@ -427,12 +421,13 @@ def test_a_million_rows_of_two_thousand_voters_need_no_dense_matrix():
         (np.empty((0, 3)), [], "one row and one voter"),
         (L[:, 0], Y, "must be a table"),
         (L + 0.5, Y, "must be whole"),
+        (L, np.where(Y < 0, None, NAMES[Y]), "all numbers"),
         ([], [], "must be a table"),
     ],
 )
 def test_bad_votes_or_labels(votes, y, message):
     model = VoteAggregator()
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         model.fit(votes, y)
     assert [name for name in vars(model) if name.endswith("_")] == []
     with pytest.raises(NotFittedError):
@@ -447,6 +442,8 @@ def test_bad_votes_or_labels(votes, y, message):
         ("class_balance", [0.2, 0.2], "add up to 1"),
         ("class_balance", [np.nan, 1.0], "must be 2 positive frequencies"),
         ("class_balance", "even", "class_balance"),
+        ("class_balance", ["a", "b"], "class_balance"),
+        ("class_balance", {0: 0.5, 1: 0.5}, "class_balance"),
         ("confidence_level", 0.0, "confidence_level"),
         ("confidence_level", 1.0, "confidence_level"),
     ],
@@ -460,7 +457,8 @@ def test_a_fit_that_fails_undoes_the_one_before():
     model = fitted()
     with pytest.raises(ValueError, match="no gold label"):
         model.fit(L, np.full(600, -1))
-    for ask in (lambda: model.predict(L), lambda: model.transduction_, model.voter_summary):
+    asked = model.voter_summary, model.class_rates, lambda: model.transduction_
+    for ask in (*asked, lambda: model.predict(L), lambda: model.predict_proba(L)):
         with pytest.raises(NotFittedError):
             ask()
 
@@ -479,22 +477,6 @@ def test_unknown_classes_and_voters_at_prediction():
 def test_a_class_must_not_be_what_abstains():
     with pytest.raises(ValueError, match="both a class of the votes or of y, and abstain_label"):
         VoteAggregator().fit(L[:60], np.where(Y[:60] == 0, -1, 1), L_unlabeled=L[60:])
-
-
-def test_unknown_labels_beside_numbers():
-    with pytest.raises(TypeError, match="all numbers"):
-        fitted(L, np.where(Y < 0, None, NAMES[Y]))
-
-
-def test_nothing_can_be_asked_before_a_fit():
-    model = VoteAggregator()
-    for ask in (
-        model.class_rates,
-        lambda: model.predict_proba(L),
-        model.voter_summary,
-    ):
-        with pytest.raises(NotFittedError):
-            ask()
 
 
 @pytest.mark.parametrize(("labeled", "elsewhere"), [(0.9, 0.6), (0.8, 0.6), (0.95, 0.5)])
@@ -577,9 +559,3 @@ def test_columns_of_frames_are_matched_by_name_also_if_these_are_numbers():
     frame = pd.DataFrame(rng.integers(0, 2, (50, 3)))
     model = VoteAggregator().fit(frame[[2, 1, 0]], [0, 1, *[-1] * 48])
     np.testing.assert_array_equal(model.predict(frame), model.predict(frame[[2, 1, 0]]))
-
-
-@pytest.mark.parametrize("balance", [["a", "b"], {0: 0.5, 1: 0.5}])
-def test_a_class_balance_that_is_none_is_named(balance):
-    with pytest.raises(ValueError, match="class_balance"):
-        VoteAggregator(class_balance=balance).fit([[0, 1], [1, 1], [0, 0]], [0, 1, -1])

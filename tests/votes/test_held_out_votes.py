@@ -1,12 +1,10 @@
 """Labeled rows that test predictions of votes: held out, or predicted without their own label."""
 
-import warnings
-
 import numpy as np
 import pytest
 
 from hedgeclipper import VoteAggregator
-from tests.votes.test_aggregator import L, Y, some
+from tests.votes.test_aggregator import some
 
 
 def test_without_held_out_labels_a_row_is_predicted_without_its_own():
@@ -30,35 +28,8 @@ def test_the_estimate_of_labels_at_random_is_that_of_a_coin():
     """40 sparse voters that know nothing: 80 labels that are fitted must not flatter them."""
     rng = np.random.default_rng(5)
     errors = []
-    for _ in range(20):
+    for _ in range(10):
         y = np.where(np.arange(500) < 80, rng.integers(0, 2, 500), -1)
         votes = np.where(rng.random((500, 40)) < 0.08, rng.integers(0, 2, (500, 40)), -1)
         errors.append(VoteAggregator(random_state=0).fit(votes, y).certificate_.error)
-    assert np.mean(errors) == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(20 * 80))
-
-
-def test_held_out_rows_are_predicted_by_the_final_model():
-    model = VoteAggregator(confidence_level=0.9, random_state=0).fit(L, Y)
-    held = np.sort(np.random.RandomState(0).choice(60, 30, replace=False))
-    probabilities = model.predict_proba(L[held])
-    np.testing.assert_allclose(model._tested.uncertainties, 1 - probabilities.max(axis=1))
-    np.testing.assert_array_equal(model._tested.wrong, model.predict(L[held]) != Y[held])
-
-
-def test_labels_that_were_chosen_guarantee_nothing():
-    """Rows that voters disagree on are labeled more often; single votes differ little."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=2000)
-    votes = np.where(rng.random((2000, 7)) < 0.75, y[:, None], 1 - y[:, None])
-    uncertainty = np.abs(votes.mean(axis=1) - 0.5)
-    chosen = np.argsort(uncertainty + 0.05 * rng.random(2000))[:120]
-    drawn = rng.permutation(2000)[:120]
-    kinds = []
-    for labeled in (drawn, chosen):
-        gold = np.full(2000, -1)
-        gold[labeled] = y[labeled]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = VoteAggregator(confidence_level=0.9, random_state=0).fit(votes, gold)
-        kinds.append(model.certificate_.kind)
-    assert kinds == ["guarantee", "estimate"]
+    assert np.mean(errors) == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(10 * 80))
