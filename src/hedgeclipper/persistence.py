@@ -59,7 +59,7 @@ from hedgeclipper.votes.vote_game import Constraints, VoterBounds
 from hedgeclipper.weighing import RankScale, VoteScales, WeightedVote
 
 # raised whenever a saved type is renamed or moved, or stores something else
-FORMAT = 18
+FORMAT = 19
 HEADER = "hedgeclipper.json"
 _ZIP_MAGIC = b"PK\x03\x04"
 # NumPy reads no longer header of an array

@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_extraction.text import HashingVectorizer
 
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base.columns import (
@@ -11,6 +12,7 @@ from hedgeclipper.base.columns import (
     ColumnEncoder,
     ColumnWarning,
     TextView,
+    letter_groups,
     needs_encoding,
     plan_column,
 )
@@ -282,3 +284,15 @@ def test_text_does_not_depend_on_the_rows_beside_it_and_may_be_new_missing_or_no
     np.testing.assert_array_equal(one_by_one[2], one_by_one[3])
     assert np.isfinite(one_by_one).all()
     assert view.transform(rows[:0]).shape == (0, view.n_columns)
+
+
+@pytest.mark.parametrize("texts", [[""], ["a"], ["ab", "", " a  "], None])
+def test_groups_of_letters_are_those_of_scikit_learn(texts):
+    if texts is None:
+        letters, rng = [*"abZ1ßéİ中😀\x00 \t\xa0\u2028"], np.random.default_rng(0)
+        texts = ["".join(rng.choice(letters, size)) for size in rng.integers(0, 30, 500)]
+    theirs = HashingVectorizer(
+        analyzer="char_wb", ngram_range=(3, 4), n_features=1 << 12, alternate_sign=False
+    ).transform(texts)
+    ours = letter_groups(np.array(texts, dtype=object))
+    np.testing.assert_array_equal(ours.toarray(), theirs.toarray())

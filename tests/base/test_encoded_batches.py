@@ -4,6 +4,7 @@ import pytest
 
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base import row_reader
+from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.io import arrays, sources
 
 N = 900
@@ -66,6 +67,20 @@ def test_predictions_from_files_of_strings_and_dates_are_those_from_memory(
     if form in ("parquet", "csv"):
         ROWS.to_csv(path, index=False) if form == "csv" else ROWS.to_parquet(path)
     np.testing.assert_array_equal(np.asarray(model.predict_proba(in_form)), expected)
+
+
+def test_partitions_of_dask_are_encoded_in_blocks(small_batches, monkeypatch):
+    encode, sizes = ColumnEncoder.transform, []
+
+    def encode_and_note(encoder, rows):
+        sizes.append(len(rows))
+        return encode(encoder, rows)
+
+    model = fitted(UNLABELED)
+    monkeypatch.setattr(ColumnEncoder, "transform", encode_and_note)
+    whole = dask_frame(UNLABELED).repartition(npartitions=1)
+    model.predict(whole).compute(scheduler="threads")
+    assert sizes == [200] * 4
 
 
 @pytest.mark.parametrize("column", UNLABELED.columns)

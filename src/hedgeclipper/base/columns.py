@@ -21,10 +21,10 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln
 from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
-from sklearn.utils import check_array
+from sklearn.preprocessing import OneHotEncoder, normalize
+from sklearn.utils import check_array, gen_batches, murmurhash3_32
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.dates import date_formats, date_numbers, dates_of, formats_of, varying_parts
@@ -197,7 +197,9 @@ def refuse_leaks(found: Mapping[Any, str], n_labeled: int, keep: Sequence[Any], 
 
 
 MOST_VALUES = 50
-ROWS_FOR_TEXT, N_TEXT_COMPONENTS = 10_000, 3
+ROWS_FOR_TEXT, N_HASHES, N_TEXT_COMPONENTS = 10_000, 1 << 12, 3
+TEXTS_AT_ONCE = 1 << 12  # memory grows with the number of their letters
+_LETTER = (1 << 21) - 1  # letters are numbers of 21 bits
 # strings are numbers if at most this part of them is not, and so many numbers differ
 MOST_STRAYS = 0.1
 LEAST_NUMBERS = 10
@@ -370,12 +372,9 @@ class TextView:
         """Learn components and counts of a column of strings."""
         texts = as_text(values)
         some = draw_rows(texts, ROWS_FOR_TEXT, np.random.RandomState(0))
-        letters = HashingVectorizer(
-            analyzer="char_wb", ngram_range=(3, 4), n_features=1 << 12, alternate_sign=False
-        )
         svd = TruncatedSVD(N_TEXT_COMPONENTS, random_state=0)
         with threadpool_limits(limits=1, user_api="blas"):  # sums that depend on no thread
-            self._components = make_pipeline(letters, TfidfTransformer(), svd).fit(some)
+            self._components = make_pipeline(TfidfTransformer(), svd).fit(letter_groups(some))
         counts = Counter(texts.tolist())
         self._counts = {text: count for text, count in counts.items() if count > 1}
         return self
@@ -387,12 +386,43 @@ class TextView:
             return np.empty((0, self.n_columns))
         texts = as_text(values)
         counts = np.array([self._counts.get(text, 1) for text in texts.tolist()])
-        return np.column_stack([self._components.transform(texts), np.log(counts)])[codes]
+        made = np.empty((texts.size, self.n_columns))
+        made[:, -1] = np.log(counts)
+        for some in gen_batches(texts.size, TEXTS_AT_ONCE):
+            made[some, :-1] = self._components.transform(letter_groups(texts[some]))
+        return made[codes]
 
     @property
     def n_columns(self):
         """Number of columns that it makes."""
         return N_TEXT_COMPONENTS + 1
+
+
+def letter_groups(texts: np.ndarray) -> sparse.csr_matrix:
+    """Return how often groups of three and four letters are in the words of each text, hashed.
+
+    Rows have the norm 1. They are those of scikit-learn's ``HashingVectorizer``, with the analyzer
+    "char_wb", but each different group is hashed once, and not in each text.
+    """
+    lines = [" ".join(text.lower().split()) for text in texts.tolist()]
+    whole = f" {' '.join(lines)} ".encode("utf-32-le")
+    letters = np.frombuffer(whole, np.uint32).astype(np.int64)
+    # of the second letter of each group, which belongs to a word, as all but the first and last do
+    rows = np.repeat(np.arange(len(lines)), [len(line) + 1 for line in lines])[:-1]
+    starts = np.flatnonzero(letters[1:-1] != ord(" "))
+    three = letters[starts] << 42 | letters[starts + 1] << 21 | letters[starts + 2]
+    different, codes = np.unique(three, return_inverse=True)
+    names = [chr(k >> 42) + chr(k >> 21 & _LETTER) + chr(k & _LETTER) for k in different.tolist()]
+    # the third letter belongs to the word too where the next group begins one letter further
+    is_longer = np.append(np.diff(starts) == 1, False)[: starts.size]
+    four = codes[is_longer] << 21 | letters[starts[is_longer] + 3]
+    longer, more_codes = np.unique(four, return_inverse=True)
+    names += [names[k >> 21] + chr(k & _LETTER) for k in longer.tolist()]
+    hashed = np.array([abs(murmurhash3_32(name)) % N_HASHES for name in names], dtype=np.intp)
+    columns = hashed[np.append(codes, different.size + more_codes)]
+    rows = np.append(rows[starts], rows[starts[is_longer]])
+    counts = sparse.csr_matrix((np.ones(rows.size), (rows, columns)), (len(lines), N_HASHES))
+    return normalize(counts, copy=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -260,20 +260,20 @@ class RowBatches:
 
     ``more`` rows, in memory and read already, come after them. Without ``read`` batches are frames
     as they are in the source. ``checksums`` are those of the first pass, of rows as they are in the
-    source: they must be the same in all, but may be cut into batches in another way.
+    source: they must be the same in all, but may be cut into batches in another way. None are made
+    of rows that are read ``once``.
     """
 
     source: Any
     read: Callable[[Any], Any] | None
     only_unlabeled: bool = False
     more: Any = None
+    once: bool = False
     checksums: list[tuple[int, ...]] = field(default_factory=list, repr=False)
 
     def __iter__(self) -> Iterator[Any]:
-        if self.read is None:
-            yield from self._batches()
-        else:
-            yield from map(self.read, self._unchanged())
+        batches = self._unchanged()
+        yield from batches if self.read is None else map(self.read, batches)
         if self.more is not None:
             yield self.more
 
@@ -282,8 +282,7 @@ class RowBatches:
 
         Strings and dates of all rows take long to read.
         """
-        batches = self._batches() if self.read is None else self._unchanged()
-        return draw_rows(batches, n_rows, random_state, read=self.read, more=self.more)
+        return draw_rows(self._unchanged(), n_rows, random_state, read=self.read, more=self.more)
 
     def _batches(self) -> Iterator[Any]:
         if not self.only_unlabeled:
@@ -294,6 +293,9 @@ class RowBatches:
 
     def _unchanged(self) -> Iterator[Any]:
         """Yield batches as they are; raise at the end if they were not those of the first pass."""
+        if self.read is None or self.once:
+            yield from self._batches()
+            return
         checksum: tuple[int, ...] = (0, 0, 0)
         for batch in self._batches():
             checksum = tuple(
@@ -460,7 +462,7 @@ class RowReader:
             options["frames"] = self.n_columns
         else:
             options["dtype"] = np.float32 if self.scale is None else np.float64
-        return RowBatches(as_source(X, **options), self.reads_as(name))
+        return RowBatches(as_source(X, **options), self.reads_as(name), once=once)
 
     def reads_as(self, name: str) -> Callable[[Any], Any] | None:
         """Return what reads batches of this name; None while the encoder is learned."""
