@@ -113,6 +113,12 @@ def cancer(n_labeled=100):
     return frame
 
 
+def tumors():
+    """Return six columns of the breast cancer data, and all labels in words."""
+    data = load_breast_cancer(as_frame=True)
+    return data.frame.iloc[:, :6], np.where(data.target == 1, "benign", "malignant")
+
+
 def crowd(n_rows=120):
     """Return a wide table of votes on pets, keyed by item, and the truth of all of them."""
     rng = np.random.default_rng(0)

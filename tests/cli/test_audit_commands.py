@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +11,8 @@ from tests.command_line import flowers
 N_ROWS = 1200
 
 
-@pytest.fixture
-def truth():
-    """Files of rows, predictions of a language model, and a sample with all labels."""
+def make(run):
+    """Write rows, predictions of a language model, and a sample with all labels."""
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(
         {
@@ -30,17 +28,16 @@ def truth():
     predicted = np.where(wrong, np.where(truth == "spam", "ham", "spam"), truth)
     rows.to_csv("rows.csv", index=False)
     rows.assign(prediction=predicted, score=score).to_csv("predictions.csv", index=False)
+    run("sample", "rows.csv", "-n", 200, "-o", "checked.csv", "--seed", 3)
+    frame = pd.read_csv("checked.csv", dtype=str)
+    frame.assign(label=frame["id"].map(truth)).to_csv("checked.csv", index=False)
     return truth
 
 
 @pytest.fixture
-def checked(command, truth):
+def checked(truth):
     """The sample with all its labels, as a frame of text."""
-    assert command("sample", "rows.csv", "-n", 200, "-o", "to_label.csv", "--seed", 3).code == 0
-    frame = pd.read_csv("to_label.csv", dtype=str)
-    frame["label"] = frame["id"].map(truth)
-    frame.to_csv("checked.csv", index=False)
-    return frame
+    return pd.read_csv("checked.csv", dtype=str)
 
 
 AUDIT = ("audit", "predictions.csv", "--labels", "checked.csv", "--confidence-column", "score")
@@ -94,8 +91,7 @@ def test_a_sample_of_csv_fits_predictions_in_parquet(command, truth):
 
 
 def test_the_result_as_json_is_that_of_python(command, truth, checked):
-    command(*AUDIT, "--max-error", 0.05, "--json")
-    result = json.loads(command.out)
+    result = command(*AUDIT, "--max-error", 0.05, "--json").result
     predictions = pd.read_csv("predictions.csv")
     sample = draw_sample(N_ROWS, 200, seed=3)
     found = audit(
@@ -115,15 +111,10 @@ def test_a_gate_passes_and_fails(command, checked):
     assert command(*AUDIT, "--fail-if-above", 0.5).code == ExitCode.DONE
     assert "Passed" in command.out
     assert "at every look" in command.out
-    command(*AUDIT, "--fail-if-above", 0.05, "--json")
-    assert command.code == ExitCode.ABOVE_LIMIT == 6
-    assert not json.loads(command.out)["passed"]
-
-
-def test_without_a_record_the_words_say_so(command, truth, checked):
-    checked[["id", "label"]].to_csv("checked.csv", index=False)
-    command(*AUDIT, "--fail-if-above", 0.5)
-    assert command.code == 0
+    assert command(*AUDIT, "--fail-if-above", 0.05, "--json").code == ExitCode.ABOVE_LIMIT == 6
+    assert not command.result["passed"]
+    checked[["id", "label"]].to_csv("checked.csv", index=False)  # without a record
+    assert command(*AUDIT, "--fail-if-above", 0.5).code == 0
     assert "was stated, not known" in command.out
     assert "holds for one run" in command.err
 
@@ -139,20 +130,14 @@ def test_the_surest_rows_are_no_random_sample(command, truth):
 def test_labels_so_far_count_at_every_look(command, checked):
     checked["label"] = checked["label"].where(checked["position"].astype(int) <= 120)
     checked.sample(frac=1, random_state=0).to_csv("checked.csv", index=False)
-    command(*AUDIT, "--sequential", "--json")
-    assert command.result["n_checked"] == 120
-    command(*AUDIT, "--json")
-    assert command.result["n_skipped"] == 80
+    assert command(*AUDIT, "--sequential", "--json").result["n_checked"] == 120
+    assert command(*AUDIT, "--json").result["n_skipped"] == 80
     assert "80 of 200 rows of the sample have no label" in command.result["notes"][0]
 
 
-def test_a_line_that_was_deleted_counts_as_wrong(command, checked):
+def test_lines_that_are_missing_count_as_wrong_and_lines_twice_count_once(command, checked):
     checked.iloc[5:].to_csv("checked.csv", index=False)
-    command(*AUDIT, "--json")
-    assert command.result["n_skipped"] == 5
-
-
-def test_the_same_line_twice_counts_once(command, checked):
+    assert command(*AUDIT, "--json").result["n_skipped"] == 5
     again = checked.iloc[:9].copy()
     again.loc[4:, "label"] = None
     pd.concat([again, checked]).to_csv("checked.csv", index=False)
@@ -202,9 +187,8 @@ def test_rows_that_have_a_label_are_not_drawn(command, truth):
 
 
 def test_two_people_and_a_third(command, truth, checked):
-    second = checked.copy()
-    second.loc[:9, "label"] = np.where(second.loc[:9, "label"] == "ham", "spam", "ham")
-    second.to_csv("second.csv", index=False)
+    second = checked["label"].where(checked.index >= 10, swapped(checked["label"]))
+    checked.assign(label=second).to_csv("second.csv", index=False)
     words = (*AUDIT, "--labels", "second.csv")
     command(*words)
     assert "Two people agree on 190 of 200 rows" in command.out
@@ -216,90 +200,70 @@ def test_two_people_and_a_third(command, truth, checked):
     assert command.result["n_skipped"] == 3
 
 
-def sorted_predictions(checked):
-    pd.read_csv("predictions.csv").sort_values("score").to_csv("predictions.csv", index=False)
+def changed(name, change):
+    """Write a file anew, changed."""
+    change(pd.read_csv(name, dtype=str)).to_csv(name, index=False)
 
 
-def shorter_predictions(checked):
-    pd.read_csv("predictions.csv")[:1000].to_csv("predictions.csv", index=False)
+def one_cell(row, column, value):
+    def change(frame):
+        frame.loc[row, column] = value
+        return frame
+
+    return change
 
 
-def other_row(checked):
-    checked.assign(row=checked["row"].where(checked.index != 4, "7")).to_csv(
-        "checked.csv", index=False
-    )
+def swapped(labels):
+    return labels.map({"ham": "spam", "spam": "ham"})
 
 
-def changed_value(checked):
-    frame = pd.read_csv("predictions.csv", dtype=str)
-    untouched = np.flatnonzero(~frame["id"].isin(checked["id"]))[0]
-    frame.loc[untouched, "length"] = "100000"
-    frame.to_csv("predictions.csv", index=False)
-
-
-def contradiction(checked):
-    more = checked.iloc[:2].assign(label=["spam", "ham"])
-    more["label"] = np.where(checked["label"][:2] == "ham", "spam", "ham")
-    pd.concat([checked, more]).to_csv("checked.csv", index=False)
-
-
-def unknown_rows(checked):
-    checked[["id", "label"]].assign(id="doc-99999").to_csv("checked.csv", index=False)
-
-
-def nothing_in_common(checked):
-    checked[["label"]].to_csv("checked.csv", index=False)
-
-
-def no_labels(checked):
-    checked.assign(label="").to_csv("checked.csv", index=False)
-
-
-def bad_score(checked):
-    frame = pd.read_csv("predictions.csv")
-    frame.loc[5, "score"] = np.inf
-    frame.to_csv("predictions.csv", index=False)
-
-
-def words_as_score(checked):
-    frame = pd.read_csv("predictions.csv", dtype=str)
-    frame.loc[5, "score"] = "high"
-    frame.to_csv("predictions.csv", index=False)
-
-
-def record_changed(checked):
-    checked.assign(record=checked["record"].str.replace("seed=3", "seed=4")).to_csv(
-        "checked.csv", index=False
-    )
-
-
-def two_records(checked):
-    checked.loc[3, "record"] = "seed=9"
-    checked.to_csv("checked.csv", index=False)
-
-
+CHECKED, PREDICTIONS = "checked.csv", "predictions.csv"
 BROKEN = {
-    sorted_predictions: "differ in 'id' of",
-    shorter_predictions: "The sample was drawn from 1,200 rows. Got 1,000",
-    other_row: "checked.csv is not as it was drawn: 1 rows are not those that were drawn: row 7",
-    changed_value: "is not the file that checked.csv was drawn from",
-    contradiction: "has different labels for row ",
-    unknown_rows: "predictions.csv has no id 'doc-99999'",
-    nothing_in_common: "does not say which rows it is about",
-    no_labels: "None of the 200 checked rows has a label",
-    bad_score: "Column 'score' of predictions.csv must hold finite numbers. Got inf in row 5",
-    words_as_score: "must hold finite numbers. Got 'high' in row 5",
-    record_changed: "rows are not those that were drawn",
-    two_records: "must have one record. Got 2",
+    "differ in 'id' of": (PREDICTIONS, lambda f: f.sort_values("score")),
+    "The sample was drawn from 1,200 rows. Got 1,000": (PREDICTIONS, lambda f: f[:1000]),
+    "checked.csv is not as it was drawn: 1 rows are not those that were drawn: row 7": (
+        CHECKED,
+        one_cell(4, "row", "7"),
+    ),
+    "is not the file that checked.csv was drawn from": (  # in a row that was not drawn
+        PREDICTIONS,
+        lambda f: f.assign(
+            length=f["length"].where(f.index != min({*range(201)} - {*drawn_rows()}), "1")
+        ),
+    ),
+    "has different labels for row ": (
+        CHECKED,
+        lambda f: pd.concat([f, f[:2].assign(label=swapped(f["label"]))]),
+    ),
+    "predictions.csv has no id 'doc-99999'": (
+        CHECKED,
+        lambda f: f[["id", "label"]].assign(id="doc-99999"),
+    ),
+    "does not say which rows it is about": (CHECKED, lambda f: f[["label"]]),
+    "None of the 200 checked rows has a label": (CHECKED, lambda f: f.assign(label="")),
+    "Column 'score' of predictions.csv must hold finite numbers. Got inf in row 5": (
+        PREDICTIONS,
+        one_cell(5, "score", "inf"),
+    ),
+    "must hold finite numbers. Got 'high' in row 5": (PREDICTIONS, one_cell(5, "score", "high")),
+    "rows are not those that were drawn": (
+        CHECKED,
+        lambda f: f.assign(record=f["record"].str.replace("seed=3", "seed=4")),
+    ),
+    "must have one record. Got 2": (CHECKED, one_cell(3, "record", "seed=9")),
 }
 
 
-@pytest.mark.parametrize("breaks", BROKEN, ids=lambda one: one.__name__)
-def test_files_that_were_changed_in_between(command, checked, breaks):
-    breaks(checked)
+def drawn_rows():
+    return pd.read_csv(CHECKED)["row"]
+
+
+@pytest.mark.parametrize(("said", "broken"), BROKEN.items(), ids=BROKEN)
+def test_files_that_were_changed_in_between(command, truth, said, broken):
+    changed(*broken)
     command(*AUDIT)
     assert command.code in (ExitCode.DATA, ExitCode.USAGE)
-    assert BROKEN[breaks] in command.err
+    assert said in command.err
     assert command.err.startswith("error: ")
 
 

@@ -4,17 +4,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer
 
 from hedgeclipper.cli.output import ExitCode
-from tests.command_line import crowd
+from tests.command_line import crowd, tumors
 
 N_ROWS = 1000
 
 
-@pytest.fixture
-def truth(command):
-    """The true labels by id, and labels.csv, the file that an audit has written."""
+def make(run):
+    """Write labels.csv, as an audit does, and return the true labels by id."""
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"id": [f"doc-{k}" for k in range(N_ROWS)], "text": "some words"})
     truth = pd.Series(rng.choice(["a", "b", "c"], N_ROWS), rows["id"])
@@ -22,13 +20,15 @@ def truth(command):
     guess = np.where(rng.random(N_ROWS) < 0.3 * (1 - score), rng.permutation(truth), truth)
     rows.to_csv("rows.csv", index=False)
     rows.assign(prediction=guess, score=score).to_csv("predictions.csv", index=False)
-    command("sample", "rows.csv", "-n", 200, "-o", "to_label.csv", "--seed", 1)
-    sample = pd.read_csv("to_label.csv", dtype=str)
+    run("sample", "rows.csv", "-n", 200, "-o", "checked.csv", "--seed", 1)
+    sample = pd.read_csv("checked.csv", dtype=str)
     sample.assign(label=sample["id"].map(truth)).to_csv("checked.csv", index=False)
-    words = ("--labels", "checked.csv", "--confidence-column", "score", "--max-error", 0.05)
-    command("audit", "predictions.csv", *words, "-o", "labels.csv")
-    assert command.code == 0, command.err
+    run(*AUDIT, "-o", "labels.csv")
     return truth
+
+
+AUDIT = ("audit", "predictions.csv", "--labels", "checked.csv", "--confidence-column", "score")
+AUDIT += ("--max-error", "0.05")
 
 
 def open_rows():
@@ -106,8 +106,7 @@ def test_labels_are_spelled_as_in_the_file(command, truth):
     words = {"a": "Yes", "b": "No", "c": "don't know"}
     for name in ("rows.csv", "checked.csv", "predictions.csv"):
         pd.read_csv(name, dtype=str).replace(words).to_csv(name, index=False)
-    audit = ("audit", "predictions.csv", "--labels", "checked.csv", "--confidence-column", "score")
-    command(*audit, "--max-error", 0.05, "-o", "labels.csv", "--force")
+    command(*AUDIT, "-o", "labels.csv", "--force")
     assert command.code == 0, command.err
     review(truth.map({"a": "YES", "b": "No", "c": "Don't  know"}))
     command(*FINISH, "--force")
@@ -183,79 +182,61 @@ def test_a_sample_is_labeled_in_label_studio(command, truth):
     assert ours["is_recorded"]
 
 
-def lose_rows(truth):
-    pd.read_csv("labels.csv", dtype=str).drop([7, 9]).to_csv("labels.csv", index=False)
+def change_some(column, value, where, n):
+    """Return a change of the first rows in which a column has a value."""
+
+    def change(frame):
+        rows = frame.index[frame[where[0]] == where[1]][:n]
+        other = np.where(frame.loc[rows, column] == value[0], value[1], value[0])
+        frame.loc[rows, column] = other
+        return frame
+
+    return change
 
 
-def repeat_a_row(truth):
-    table = pd.read_csv("labels.csv", dtype=str)
-    pd.concat([table, table[5:6]]).to_csv("labels.csv", index=False)
+def against_people(frame):
+    rows = change_some("label", "ab", ("source", "people"), 3)(pd.read_csv("labels.csv"))
+    return rows[rows["source"] == "people"][:3][["row", "label"]]
 
 
-def change_automatic_labels(truth):
-    table = pd.read_csv("labels.csv", dtype=str)
-    at = table.index[table["source"] == "prediction"][:2]
-    table.loc[at, "label"] = np.where(table.loc[at, "label"] == "a", "b", "a")
-    table.to_csv("labels.csv", index=False)
+LABELS, REVIEWED = "labels.csv", "reviewed.csv"
+BROKEN = [
+    (LABELS, lambda f: f.drop([7, 9]), "has no rows 7, 9"),
+    (LABELS, lambda f: pd.concat([f, f[5:6]]), "has row 5 twice"),
+    (
+        LABELS,
+        change_some("label", "ab", ("source", "prediction"), 2),
+        "were changed after it was written: rows ",
+    ),
+    (
+        LABELS,
+        change_some("review", ["true", "false"], ("review", "true"), 3),
+        "were changed after it was written",
+    ),
+    (LABELS, lambda f: f.assign(record=None), "must have one record. Got 0"),
+    (LABELS, lambda f: pd.read_csv("predictions.csv"), "has no column 'row'"),
+    (REVIEWED, lambda f: f.assign(row=f["row"].to_numpy()[::-1]), "differ in 'id' of"),
+    (
+        REVIEWED,
+        lambda f: pd.concat([f, f[:2].assign(label="a"), f[:2].assign(label="b")]),
+        "reviewed.csv has different labels for row ",
+    ),
+    (REVIEWED, against_people, "People have given other labels to 3 rows before: rows "),
+    (
+        REVIEWED,
+        lambda f: pd.DataFrame({"row": [3, 5000], "label": ["a", "b"]}),
+        "labels.csv has no row '5000', which reviewed.csv has labels of",
+    ),
+]
 
 
-def less_review(truth):
-    table = pd.read_csv("labels.csv", dtype=str)
-    table.loc[table.index[table["review"] == "true"][:3], "review"] = "false"
-    table.to_csv("labels.csv", index=False)
-
-
-def forget_the_record(truth):
-    pd.read_csv("labels.csv", dtype=str).assign(record=None).to_csv("labels.csv", index=False)
-
-
-def no_labels_file(truth):
-    pd.read_csv("predictions.csv").to_csv("labels.csv", index=False)
-
-
-def other_order(truth):
-    frame = review(truth)
-    frame.assign(row=frame["row"].to_numpy()[::-1]).to_csv("reviewed.csv", index=False)
-
-
-def two_labels(truth):
-    frame = review(truth)
-    more = frame[:2].assign(label="a"), frame[:2].assign(label="b")
-    pd.concat([frame, *more]).to_csv("reviewed.csv", index=False)
-
-
-def against_people(truth):
-    table = pd.read_csv("labels.csv")
-    rows = table[table["source"] == "people"][:3]
-    rows = rows.assign(label=np.where(rows["label"] == "a", "b", "a"))
-    rows[["row", "label"]].to_csv("reviewed.csv", index=False)
-
-
-def unknown_rows(truth):
-    pd.DataFrame({"row": [3, 5000], "label": ["a", "b"]}).to_csv("reviewed.csv", index=False)
-
-
-BROKEN = {
-    lose_rows: "has no rows 7, 9",
-    repeat_a_row: "has row 5 twice",
-    change_automatic_labels: "were changed after it was written: rows ",
-    less_review: "were changed after it was written",
-    forget_the_record: "must have one record. Got 0",
-    no_labels_file: "has no column 'row'",
-    other_order: "differ in 'id' of",
-    two_labels: "reviewed.csv has different labels for row ",
-    against_people: "People have given other labels to 3 rows before: rows ",
-    unknown_rows: "labels.csv has no row '5000', which reviewed.csv has labels of",
-}
-
-
-@pytest.mark.parametrize("breaks", BROKEN, ids=lambda one: one.__name__)
-def test_files_that_were_changed_in_between(command, truth, breaks):
+@pytest.mark.parametrize(("name", "change", "said"), BROKEN, ids=[said for _, _, said in BROKEN])
+def test_files_that_were_changed_in_between(command, truth, name, change, said):
     review(truth)
-    breaks(truth)
+    change(pd.read_csv(name, dtype=str)).to_csv(name, index=False)
     command(*FINISH)
     assert command.code == ExitCode.DATA, command.out
-    assert BROKEN[breaks] in command.err
+    assert said in command.err
     assert not Path("finished.csv").exists()
 
 
@@ -293,9 +274,7 @@ def draw(command, truth, file, n, *skipped):
 
 @pytest.mark.parametrize("kind", ["numbers", "strings"])
 def test_a_file_is_finished_by_our_model(command, kind):
-    data = load_breast_cancer(as_frame=True)
-    truth = np.where(data.target == 1, "benign", "malignant")
-    frame = data.frame.iloc[:, :6]
+    frame, truth = tumors()
     if kind == "strings":
         frame = frame.assign(color=np.random.default_rng(0).choice(["red", "blue"], len(frame)))
     frame.to_csv("rows.csv", index=False)
@@ -325,9 +304,8 @@ def test_a_file_is_finished_by_our_model(command, kind):
 
 
 def test_rows_without_a_label_are_noted_where_no_record_counts_them_as_wrong(command):
-    data = load_breast_cancer(as_frame=True)
-    truth = np.where(data.target == 1, "benign", "malignant")
-    data.frame.iloc[:, :6].to_csv("rows.csv", index=False)
+    frame, truth = tumors()
+    frame.to_csv("rows.csv", index=False)
     draw(command, truth, "rows.csv", 100, 3, 40)
     pd.read_csv("labeled.csv")[["row", "label"]].to_csv("labeled.csv", index=False)
     fit = ("fit", "rows.csv", "--labels", "labeled.csv", "-m", "m.skops", "--estimators", "trees")
@@ -336,9 +314,8 @@ def test_rows_without_a_label_are_noted_where_no_record_counts_them_as_wrong(com
 
 
 def test_chosen_labels_of_a_column_train_and_do_not_test(command):
-    data = load_breast_cancer(as_frame=True)
-    truth = np.where(data.target == 1, "benign", "malignant")
-    frame = data.frame.iloc[:, :6].assign(kind=np.where(np.arange(569) < 60, truth, None))
+    frame, truth = tumors()
+    frame = frame.assign(kind=np.where(np.arange(569) < 60, truth, None))
     frame.to_csv("rows.csv", index=False)
     command("sample", "rows.csv", "-n", 200, "-t", "kind", "-o", "to_label.csv")
     sample = pd.read_csv("to_label.csv", dtype=str)

@@ -5,7 +5,6 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
 
 import hedgeclipper
 from hedgeclipper import HedgeClipperClassifier
@@ -27,7 +26,7 @@ def write(frame, name):
 
 
 def test_from_csv_with_strings_dates_and_missing_values_to_predictions(command):
-    flowers().to_csv("rows.csv", index=False)
+    write(flowers(), "rows.csv")
     assert command("fit", "rows.csv", "--target", "species", "--model", "m.skops").code == 0
     assert "rows.csv: 150 rows, 60 labeled and 90 not" in command.out
     for column, what in {
@@ -47,19 +46,8 @@ def test_from_csv_with_strings_dates_and_missing_values_to_predictions(command):
     assert np.mean(written["prediction"] == truth) > 0.9
 
 
-def test_what_is_done_with_columns_is_kept_in_the_model(command):
-    flowers().to_csv("rows.csv", index=False)
-    command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--json")
-    model = hedgeclipper.load("m.skops")
-    assert isinstance(model, HedgeClipperClassifier)
-    assert model.encoding_.to_dict("records") == command.result["columns"]
-    assert model.fit_files_["target"] == "species"
-    rows = flowers().drop(columns="species")
-    assert set(model.predict(rows)) == {"setosa", "versicolor", "virginica"}
-
-
 def test_the_default_has_trees_and_other_voters(command):
-    flowers().to_csv("rows.csv", index=False)
+    write(flowers(), "rows.csv")
     words = ["fit", "rows.csv", "-t", "species", "-m", "m.skops", "--report", "r.html"]
     assert main([*words, "--jobs", "1", "--seed", "3"]) == 0
     out, _ = command.capsys.readouterr()
@@ -71,42 +59,21 @@ def test_the_default_has_trees_and_other_voters(command):
     assert re.search(r"Unlabeled rows: .*, in its trees", page)
 
 
-@pytest.mark.usefixtures("other_sections")
-def test_a_report_tells_which_columns_of_the_file_matter(command):
-    flowers().to_csv("rows.csv", index=False)
-    command("fit", "rows.csv", "-t", "species", "-m", "m.skops", "--report", "r.html", "--jobs", 1)
-    assert command.code == 0
-    page = Path("r.html").read_text("utf-8")
-    bars = re.findall(r'aria-label="(\w+): -?\d\.\d{3}"', page)
-    numbers = {"sepal_length", "sepal_width", "petal_length", "petal_width"}
-    assert set(bars) == numbers | {"color", "seen", "wet"}
-    assert bars[0] not in ("color", "wet")  # which are drawn at random
-
-
-@pytest.mark.parametrize(("words", "weight"), [((), None), (("--balanced",), "balanced")])
-def test_balanced_decisions(command, words, weight):
-    flowers().to_csv("rows.csv", index=False)
-    command("fit", "rows.csv", "--target", "species", "--jobs", 1, "--model", "m.skops", *words)
-    assert hedgeclipper.load("m.skops").class_weight == weight
-
-
 @pytest.mark.parametrize("table", [cancer, flowers])
 def test_the_summary_says_what_to_expect(command, table):
     frame = table()
     target = frame.columns[-1]
-    frame.to_csv("rows.csv", index=False)
+    write(frame, "rows.csv")
     command("fit", "rows.csv", "-t", target, "-m", "m.skops")
     lines = dict(re.findall(r"^(\w+)  +(.*)$", command.out, re.MULTILINE))
     assert re.match(r"about .*% interval .* to .*; always the most frequent class", lines["Error"])
     assert "guaranteed" not in command.out
-    command("fit", "rows.csv", "-t", target, "-m", "n.skops", "--confidence", 0.9)
-    assert "guaranteed with 90% confidence" in command.out
 
 
 def test_all_rows_labeled_and_a_class_that_is_minus_one(command):
     frame = cancer().dropna()
     frame["benign"] = frame["benign"].astype(int).replace(0, -1)
-    frame.to_csv("rows.csv", index=False)
+    write(frame, "rows.csv")
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops")
     assert command.code == 0
     assert "note: All rows are labeled, so that nothing is learned beyond them" in command.err
@@ -126,6 +93,7 @@ def test_a_guarantee(command):
     assert 0 < found["error_lower"] < found["error"] < found["baseline"]
     command(*words, "n.skops", "--confidence", 0.95)
     assert re.search(r"^Error +at most .* errors on 150 held-out labels", command.out, re.MULTILINE)
+    assert "guaranteed with 95% confidence" in command.out
 
 
 @pytest.mark.parametrize("kind", ["numbers", "strings"])
@@ -168,9 +136,18 @@ def test_automatic_labels_of_the_unlabeled_rows_are_a_guarantee(command, kind, s
     pd.testing.assert_frame_equal(*same, check_dtype=False)
 
 
-def test_a_model_file_remembers_the_first_question(command):
+def test_a_model_file_remembers_the_first_question(command, monkeypatch):
     cancer(n_labeled=300).to_csv("rows.csv", index=False)
     command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--confidence", 0.95, "-q")
+
+    def fail(*args, **options):
+        raise PermissionError("read-only")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("hedgeclipper.cli.model_commands.save", fail)
+        words = ("predict", "m.skops", "rows.csv", "--max-error", 0.1, "-o", "p.csv")
+        assert command(*words).code == 0
+    assert "cannot remember this --max-error (read-only)" in " ".join(command.err.split())
     for max_error, kind in ((0.1, "guarantee"), (0.2, "estimate"), (0.1, "guarantee")):
         words = ("--max-error", max_error, "-o", "p.csv", "--force", "--json")
         assert command("predict", "m.skops", "rows.csv", *words).code == 0, command.err
@@ -181,22 +158,9 @@ def test_a_model_file_remembers_the_first_question(command):
     assert Path("m.skops").read_bytes() == before
 
 
-def test_a_model_file_that_cannot_remember_is_noted(command, monkeypatch):
-    cancer(n_labeled=300).to_csv("rows.csv", index=False)
-    command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--confidence", 0.95, "-q")
-
-    def fail(*args, **options):
-        raise PermissionError("read-only")
-
-    monkeypatch.setattr("hedgeclipper.cli.model_commands.save", fail)
-    words = ("predict", "m.skops", "rows.csv", "--max-error", 0.1, "-o", "p.csv")
-    assert command(*words).code == 0
-    assert "cannot remember this --max-error (read-only)" in " ".join(command.err.split())
-
-
 def test_automatic_labels_of_other_rows_are_an_estimate(command):
     frame = cancer(n_labeled=300)
-    frame.to_csv("rows.csv", index=False)
+    write(frame, "rows.csv")
     frame[::-1].to_csv("reversed.csv", index=False)
     command("fit", "rows.csv", "-t", "benign", "-m", "m.skops", "--confidence", 0.95, "-q")
     words = ("predict", "m.skops", "reversed.csv", "--max-error", 0.1, "--confidence", 0.9)
@@ -211,7 +175,7 @@ def test_labels_of_people_are_kept_beside_a_column_that_is_not_used(command):
     frame = pd.DataFrame({"size": rng.normal(size=500), "color": rng.choice(["red", "blue"], 500)})
     frame["planet"] = "earth"  # one value, which tells nothing
     truth = np.where(frame["size"] > 0, "big", "small")
-    frame.to_csv("rows.csv", index=False)
+    write(frame, "rows.csv")
     command("sample", "rows.csv", "-n", 200, "-o", "to_label.csv", "-q")
     sample = pd.read_csv("to_label.csv")
     # people know better than the columns here and there
@@ -236,23 +200,19 @@ def test_no_row_is_labeled_where_labels_are_too_few(command):
     assert pd.read_csv("p.csv")["review"].sum() == 529  # all but those with a label
 
 
-def test_quiet_prints_nothing(command):
-    cancer().to_csv("rows.csv", index=False)
-    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--quiet")
+def test_json_is_all_there_is_on_standard_output_and_quiet_prints_nothing(command):
+    write(cancer(), "rows.csv")
+    words = ("fit", "rows.csv", "--target", "benign", "--model", "m.skops")
+    command(*words, "--quiet")
     assert (command.code, command.out, command.err) == (0, "", "")
-
-
-def test_json_is_all_there_is_on_standard_output(command):
-    cancer().to_csv("rows.csv", index=False)
-    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
+    command(*words, "--json", "--force")
     assert command.err == ""
     found = command.result["certificate"]
     assert (found["kind"], found["confidence_level"]) == ("estimate", 0.95)
     assert found["error_lower"] < found["error"] < found["error_upper"]
     assert "labels were used in the fit" in found["reason"]
     assert command.result["notes"] == []
-    command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "--json")
-    assert command.code == 4
+    assert command(*words, "--json").code == 4
     assert command.result == {
         "error": f"{Path('m.skops').resolve()} exists already. Pass --force to replace it.",
         "exit_code": 4,
@@ -261,7 +221,7 @@ def test_json_is_all_there_is_on_standard_output(command):
 
 def test_columns_the_model_does_not_know_are_noted(command):
     frame = cancer()
-    frame.to_csv("rows.csv", index=False)
+    write(frame, "rows.csv")
     command("fit", "rows.csv", "--target", "benign", "--model", "m.skops", "-q")
     frame[frame.columns[::-1]].assign(other="word").to_csv("more.csv", index=False)
     command("predict", "m.skops", "more.csv", "-o", "more.parquet")
@@ -273,8 +233,9 @@ def test_columns_the_model_does_not_know_are_noted(command):
 
 def test_a_new_string_and_a_bad_date_do_not_stop_predictions(command):
     frame = flowers()
-    frame.to_csv("rows.csv", index=False)
-    command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "-q")
+    write(frame, "rows.csv")
+    command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "-q", "--balanced")
+    assert hedgeclipper.load("m.skops").class_weight == "balanced"
     frame["color"], frame["seen"] = "orange", "soon"
     frame.drop(columns=["species", "note"]).to_csv("more.csv", index=False)
     assert command("predict", "m.skops", "more.csv", "-o", "p.csv").code == 0
@@ -289,8 +250,11 @@ def test_what_may_be_wrong_with_a_column_is_noted(command):
     frame.loc[0, "seen"] = "02/03/2020"
     frame.loc[1, "petal_length"] = 99
     frame["petal_length"] = frame["petal_length"].astype(str).replace("99.0", "wide")
-    frame.to_csv("rows.csv", index=False)
+    write(frame, "rows.csv")
     command("fit", "rows.csv", "--target", "species", "--model", "m.skops", "--json")
+    model = hedgeclipper.load("m.skops")
+    assert model.encoding_.to_dict("records") == command.result["columns"]
+    assert (model.fit_files_["target"], model.class_weight) == ("species", None)
     assert command.result["notes"] == [
         "Column 'petal_length': 'wide' and the like in 1 row are no numbers, and are read as "
         "missing.",
@@ -305,7 +269,7 @@ def test_what_may_be_wrong_with_a_column_is_noted(command):
 
 @pytest.mark.usefixtures("other_sections")
 def test_a_report_names_files_columns_and_rows(command):
-    flowers().to_csv("rows.csv", index=False)
+    write(flowers(), "rows.csv")
     words = ("--target", "species", "--model", "m.skops", "--report", "fit.html", "-q")
     assert command("fit", "rows.csv", *words).code == 0, command.err
     page = Path("fit.html").read_text(encoding="utf-8")
@@ -314,6 +278,10 @@ def test_a_report_names_files_columns_and_rows(command):
     assert named
     assert named <= set(unlabeled.tolist())
     assert "weekday, read as %d/%m/%Y" in page
+    bars = re.findall(r'aria-label="(\w+): -?\d\.\d{3}"', page)
+    numbers = {"sepal_length", "sepal_width", "petal_length", "petal_width"}
+    assert set(bars) == numbers | {"color", "seen", "wet"}
+    assert bars[0] not in ("color", "wet")  # which are drawn at random
     votes, gold = crowd()
     votes.to_csv("votes.csv", index=False)
     gold[:40].to_csv("gold.csv", index=False)
@@ -323,32 +291,17 @@ def test_a_report_names_files_columns_and_rows(command):
     assert re.search(r">1(0[4-9]|1[01])\d<", page)
 
 
-def measured():
-    """Return a table of numbers with a target, all rows labeled."""
-    frame = load_breast_cancer(as_frame=True).frame.iloc[:, [0, 1, 2, 3, -1]]
-    return frame.rename(columns=lambda name: name.replace(" ", "_"))
-
-
-def described():
-    """Return a table with strings and three classes, all rows labeled."""
-    frame = load_iris(as_frame=True).frame.rename(columns=lambda name: name.replace(" ", "_"))
-    frame["color"] = np.where(frame.iloc[:, 0] > 5.5, "red", "blue")
-    frame["target"] = np.array(["setosa", "versicolor", "virginica"])[frame["target"]]
-    return frame
-
-
-@pytest.mark.parametrize("table", [measured, described])
+@pytest.mark.parametrize("table", [cancer, flowers])
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_evaluate_is_the_method_of_the_model(command, table, suffix):
-    frame = table().sample(frac=1, random_state=0)
-    train, test = frame[:60], frame[60:]
-    train.to_csv("train.csv", index=False)
-    name = f"test.{suffix}"
-    test.to_csv(name, index=False) if suffix == "csv" else test.to_parquet(name, index=False)
-    command("fit", "train.csv", "-t", "target", "-m", "m.skops", "-q")
-    assert command("evaluate", "m.skops", name, "--target", "target", "--json").code == 0
+    frame = table(n_labeled=569).sample(frac=1, random_state=0)
+    target = frame.columns[-1]
+    write(frame[:60], "train.csv")
+    name = write(frame[60:], f"test.{suffix}")
+    command("fit", "train.csv", "-t", target, "-m", "m.skops", "-q")
+    assert command("evaluate", "m.skops", name, "--target", target, "--json").code == 0
     model = hedgeclipper.load("m.skops")
-    ours, theirs = command.result, model.evaluate(test, "target")
+    ours, theirs = command.result, model.evaluate(frame[60:], target)
     assert ours["accuracy"] == pytest.approx(theirs.accuracy)
     assert ours["auc_interval"] == pytest.approx(list(theirs.auc_interval))
     assert ours["confusion"] == theirs.confusion.tolist()
@@ -359,13 +312,13 @@ def test_evaluate_is_the_method_of_the_model(command, table, suffix):
 
 
 def test_evaluate_with_another_target_and_unlabeled_rows(command):
-    frame = measured().sample(frac=1, random_state=0)
-    frame[:60].to_csv("train.csv", index=False)
-    test = frame[60:].rename(columns={"target": "truth"}).astype({"truth": object})
+    frame = cancer(n_labeled=569).sample(frac=1, random_state=0)
+    write(frame[:60], "train.csv")
+    test = frame[60:].rename(columns={"benign": "truth"}).astype({"truth": object})
     test.iloc[:9, -1] = None
     test.iloc[9:12, -1] = "other"
     test.to_csv("test.csv", index=False)
-    command("fit", "train.csv", "-t", "target", "-m", "m.skops", "-q")
+    command("fit", "train.csv", "-t", "benign", "-m", "m.skops", "-q")
     command("evaluate", "m.skops", "test.csv", "-t", "truth", "--json")
     assert command.result["n_samples"] == len(test) - 9
     assert command.result["classes"] == [0, 1, "other"]
@@ -379,7 +332,7 @@ def test_evaluate_with_another_target_and_unlabeled_rows(command):
     words = ("-t", "truth", "--unlabeled-value", "other", "--json")
     assert command("evaluate", "m.skops", "test.csv", *words).result["n_samples"] == len(test) - 12
     assert command("evaluate", "m.skops", "test.csv").code == 3
-    assert "has no column 'target' for --target" in command.err
+    assert "has no column 'benign' for --target" in command.err
     assert command("evaluate", "m.skops", "test.csv", "-t", "mean_area").code == 3
     assert "'mean_area' has no class of the model" in command.err
 
@@ -514,19 +467,14 @@ def test_labels_are_matched_by_their_key(command, table, suffix, more):
     pd.testing.assert_frame_equal(ours, pd.read_parquet("q.parquet"))
 
 
-def test_more_unlabeled_rows_need_no_key(command):
+def test_labels_of_no_row_are_noted_and_more_unlabeled_rows_need_no_key(command):
     split(cancer)
     write(cancer().drop(columns="benign"), "more.csv")
-    words = ("-t", "benign", "--labels", "labels.csv", "-m", "m.skops", "--unlabeled", "more.csv")
-    assert command("fit", "rows.csv", *words, "--json").code == 0, command.err
-    assert command.result["n_unlabeled"] == 569 * 2 - 100
-
-
-def test_labels_of_no_row_are_noted(command):
-    split(cancer)
     more = pd.DataFrame({"case": [1, 2], "benign": [0, 1]})
     write(pd.concat([pd.read_csv("labels.csv"), more]), "labels.csv")
-    command("fit", "rows.csv", "-t", "benign", "--labels", "labels.csv", "-m", "m", "--json")
+    words = ("--labels", "labels.csv", "--unlabeled", "more.csv", "-m", "m", "--json")
+    assert command("fit", "rows.csv", "-t", "benign", *words).code == 0, command.err
+    assert command.result["n_unlabeled"] == 569 * 2 - 100
     assert command.result["notes"] == [
         "2 labels of labels.csv belong to no row of rows.csv, such as that of case '1'."
     ]

@@ -43,19 +43,8 @@ def test_a_command_that_is_stopped_leaves_nothing(tmp_path):
     frame = pd.DataFrame(rng.normal(size=(20_000, 30)), columns=[f"x{k}" for k in range(30)])
     frame["y"] = np.where(np.arange(20_000) < 5_000, frame["x0"] > 0, None)
     frame.to_parquet(tmp_path / "rows.parquet")
-    words = [
-        "fit",
-        "rows.parquet",
-        "-t",
-        "y",
-        "-m",
-        "m.skops",
-        "--jobs",
-        "1",
-        "--estimators",
-        "default",
-    ]
-    process, printed = start_command(words, tmp_path, "printed"), tmp_path / "printed"
+    words = "fit rows.parquet -t y -m m.skops --jobs 1 --estimators default"
+    process, printed = start_command(words.split(), tmp_path, "printed"), tmp_path / "printed"
     while not (printed.exists() and "labeled and" in printed.read_text()):
         assert process.is_alive()
         time.sleep(0.02)

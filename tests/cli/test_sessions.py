@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -13,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from hedgeclipper import HedgeClipperClassifier, LabelingLoop
 from hedgeclipper.cli.output import ExitCode
 from hedgeclipper.labeling.session import read_session
-from tests.labeling.test_session import rewritten, set_in, taking_less_than
+from tests.command_line import tumors
 
 SESSION = "rows.csv.session.jsonl"
 FIT = ("fit", "rows.csv", "--labels", SESSION, "-m", "m.skops", "--json")
@@ -21,9 +20,7 @@ FIT = ("fit", "rows.csv", "--labels", SESSION, "-m", "m.skops", "--json")
 
 def label(n_labels, n_skipped=0):
     """Write rows.csv, and a session of so many labels; the first rows are skipped, also later."""
-    data = load_breast_cancer(as_frame=True)
-    truth = np.where(data.target == 1, "benign", "malignant")
-    frame = data.frame.iloc[:, :6]
+    frame, truth = tumors()
     frame.to_csv("rows.csv", index=False)
     model = make_pipeline(StandardScaler(), LogisticRegression())
     options = {"classes": ["benign", "malignant"], "session": SESSION, "target": "kind"}
@@ -126,30 +123,18 @@ def test_finish_takes_labels_of_a_session(command):
     assert (after["label"][done] == truth[done]).all()
 
 
-def test_a_session_of_other_rows(command):
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (slice(500), "is a session of 569 rows, and rows.csv has 500"),
+        (slice(None, None, -1), "or they are in another order"),
+    ],
+)
+def test_a_session_of_other_rows(command, part, said):
     label(60)
-    pd.read_csv("rows.csv")[:500].to_csv("rows.csv", index=False)
+    pd.read_csv("rows.csv")[part].to_csv("rows.csv", index=False)
     assert command(*FIT).code == ExitCode.DATA
-    assert "is a session of 569 rows, and rows.csv has 500" in command.result["error"]
-
-
-def test_a_forged_session_of_many_rows_is_refused_before_they_take_memory(command):
-    frame, truth = label(60)
-    rewritten(Path(SESSION), set_in("session", rows=3 * 10**7))
-    frame.assign(prediction=truth).to_csv("predictions.csv", index=False)
-    for words in (FIT, ("audit", "predictions.csv", "--labels", SESSION)):
-        with taking_less_than(10**8):
-            assert command(*words).code == ExitCode.DATA
-        assert "is a session of 30,000,000 rows" in command.err
-    assert command("sample", "rows.csv", "-n", 90, "--extend", SESSION, "-o", "o.csv").code == 3
-    assert "is no sample" in command.err
-
-
-def test_a_session_of_rows_in_another_order(command):
-    label(60)
-    pd.read_csv("rows.csv")[::-1].to_csv("rows.csv", index=False)
-    assert command(*FIT).code == ExitCode.DATA
-    assert "or they are in another order" in command.result["error"]
+    assert said in command.result["error"]
 
 
 def test_first_rows_alone_are_no_planned_sample(command):

@@ -309,44 +309,37 @@ def test_a_number_with_many_values_is_no_class(command, values, suffix):
     assert "different values on 900 labeled rows, such as" in found["error"]
 
 
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("Unnamed: 0", SHUFFLED),
-        ("rownames", SHUFFLED * 2),
-        ("anything", np.arange(N_ROWS)),
-        ("anything", np.arange(N_ROWS) + 1),
-        ("anything", np.arange(N_ROWS, dtype=np.uint8)[::-1]),
-        ("anything", np.arange(float(N_ROWS))),
-        *((name, 7 * SHUFFLED) for name in ("id", "ID", "customer_id", "PassengerId", "uuid")),
-        ("customer_id", 7.0 * SHUFFLED),
-        ("tweet_id", 2**60 + 1000 * SHUFFLED),
-    ],
-)
-def test_columns_that_tell_rows_apart(name, values):
-    assert list(find_id_columns(pd.DataFrame({name: values, "x": SHUFFLED / 7}))) == [name]
+IDS = [
+    ("Unnamed: 0", SHUFFLED),
+    ("rownames", SHUFFLED * 2),
+    ("anything", np.arange(N_ROWS)),
+    ("anything", np.arange(N_ROWS) + 1),
+    ("anything", np.arange(N_ROWS, dtype=np.uint8)[::-1]),
+    ("anything", np.arange(float(N_ROWS))),
+    *((name, 7 * SHUFFLED) for name in ("id", "ID", "customer_id", "PassengerId", "uuid")),
+    ("customer_id", 7.0 * SHUFFLED),
+    ("tweet_id", 2**60 + 1000 * SHUFFLED),
+]
+NO_IDS = [
+    ("year", np.arange(N_ROWS) + 1980),
+    ("counts_by_two", 2 * np.arange(N_ROWS)),
+    ("up_and_down", np.abs(np.arange(N_ROWS) - 7)),
+    ("store_id", SHUFFLED // 2),
+    ("id", SHUFFLED / 7),
+    ("id", np.append(SHUFFLED[1:] * 7.0, np.inf)),
+    ("few", np.append(np.arange(N_ROWS - 1.0), np.nan)),
+    *((name, SHUFFLED) for name in ("price", "paid", "humid", "monkey", "grid")),
+    ("measured", np.arange(N_ROWS) + 0.5),
+    ("few_rows", np.arange(19)),  # which may be numbered by accident
+]
 
 
 @pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("year", np.arange(N_ROWS) + 1980),
-        ("counts_by_two", 2 * np.arange(N_ROWS)),
-        ("up_and_down", np.abs(np.arange(N_ROWS) - 7)),
-        ("store_id", SHUFFLED // 2),
-        ("id", SHUFFLED / 7),
-        ("id", np.append(SHUFFLED[1:] * 7.0, np.inf)),
-        ("few", np.append(np.arange(N_ROWS - 1.0), np.nan)),
-        *((name, SHUFFLED) for name in ("price", "paid", "humid", "monkey", "grid")),
-        ("measured", np.arange(N_ROWS) + 0.5),
-    ],
+    ("name", "values", "is_id"), [(*one, True) for one in IDS] + [(*one, False) for one in NO_IDS]
 )
-def test_honest_columns_are_kept(name, values):
-    assert find_id_columns(pd.DataFrame({name: values})) == {}
-
-
-def test_few_rows_may_be_numbered_by_accident():
-    assert find_id_columns(pd.DataFrame({"n": np.arange(19)})) == {}
+def test_columns_that_tell_rows_apart(name, values, is_id):
+    frame = pd.DataFrame({name: values, "x": np.sin(np.arange(len(values)))})
+    assert list(find_id_columns(frame)) == [name] * is_id
 
 
 def test_an_index_is_left_out_with_a_note_or_kept(command):
