@@ -52,7 +52,7 @@ MOST_RANKS, LEAST_SCORE, DEVIATIONS = 10_000, 1e-3, 2.0
 TREE_PART, LABELS_FOR_HALF = 0.5, 10.0
 # the ridge with one label of each class, and labels of the rarer class below which it is larger
 RIDGE, RIDGE_LABELS = 20.0, 20.0
-LABELS_PER_VOTER, N_CORRECTIONS = 2.0, 2
+LABELS_PER_VOTER = 2.0
 LABELS_FOR_FREE_SIGNS = 100.0
 # the usual variance of differences between placements of two voters (`auc_differences`)
 PRIOR_ROWS, USUAL_SPREAD = 3.0, 0.02
@@ -432,7 +432,7 @@ def solve_weights(votes: VoterScores, anchor: np.ndarray, b: np.ndarray) -> Solu
     lower = -np.inf if has_free_signs else 0.0
     terms = WeightTerms.of(voters.coverage, b, ridge=ridge, anchor=scale * anchor, lower=lower)
     setting, solution = Game(voters, terms, SquareLoss(), baseline=0.5), None
-    for _ in range(1 + N_CORRECTIONS):
+    for _ in range(3):  # the last two with a correction
         corrected = b if solution is None else b + _sampling_correction(votes, solution)
         linear_term = voters.coverage * np.clip(corrected, -1.0, 1.0)
         game = replace(setting, terms=replace(terms, linear_term=linear_term))

@@ -55,9 +55,6 @@ from hedgeclipper.io.frames import as_classes, as_plain_array, missing_labels
 
 # the recall whose price is named
 USUAL_RECALL = 0.95
-# random samples of rows that groups are compared with: a sample that comes from fewer groups than
-# all of them is none, up to a probability of 1 in 2,000
-N_COMPARED = 1999
 # why there is no guarantee
 SHIFTED_ROWS = (
     "checked rows differ from the others in uncertainty, so that they are no random sample, or "
@@ -338,8 +335,9 @@ def _check_groups(groups: np.ndarray, checked: CheckedRows) -> None:
         return
     rows, n_rows = checked.rows, checked.n_rows
     names, codes = np.unique(groups, return_inverse=True)
+    # a random sample comes from fewer groups than 1,999 others with a probability of 1 in 2,000
     rng = np.random.default_rng(0)
-    drawn = (rng.choice(n_rows, rows.size, replace=False) for _ in range(N_COMPARED))
+    drawn = (rng.choice(n_rows, rows.size, replace=False) for _ in range(1999))
     found, usual = np.unique(codes[rows]).size, min(np.unique(codes[one]).size for one in drawn)
     if found < usual:
         raise ValueError(

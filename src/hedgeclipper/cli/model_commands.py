@@ -56,11 +56,7 @@ from hedgeclipper.persistence import ModelFileError, load, save
 from hedgeclipper.votes.aggregator import VoteAggregator
 
 ROWS_IN_REPORT = 50_000
-# bytes of files whose columns are copied beside the labels
-MOST_COPIED = 1 << 30
 LINES_OF_COLUMNS = 12
-# values that the model does not know are counted up to so many different ones
-MOST_UNKNOWN = 10_000
 ADD_COLUMNS = "Add what is missing, empty where it is not known, or fit again without it (--drop)."
 
 
@@ -305,7 +301,7 @@ def read_new_rows(
         own = frame if wanted is None else frame[wanted[frame.index]]
         if encoder is not None and output is not None:
             for name, values in encoder.unknown_values(own).items():
-                if len(unknown[name]) < MOST_UNKNOWN:
+                if len(unknown[name]) < 10_000:
                     unknown[name].update(values)
         yield own
     for name, values in unknown.items():
@@ -411,7 +407,7 @@ def _labels_to_finish(
     output: Output,
 ) -> pd.DataFrame:
     """Return a file that people can finish: the rows, predictions, labels and rows to review."""
-    if sum(path.stat().st_size for path in table.paths) <= MOST_COPIED:
+    if sum(path.stat().st_size for path in table.paths) <= 1 << 30:
         rows = table.frame()
         # the labels of the fit are among those that are written
         drop = [known["target"]] if known["target"] in OWN_COLUMNS else []

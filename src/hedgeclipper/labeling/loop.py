@@ -54,16 +54,9 @@ from hedgeclipper.votes.matrix import Votes
 N_START, N_FIRST_FIT = 30, 20
 # parts of the level for the first attempt and for one in reserve, which must save this part
 LEVEL_PARTS, RESERVE_SAVES = (0.95, 0.05), 0.5
-# a fit is due after so many new labels, or this part of those of the last fit
-LEAST_NEW, NEW_PART = 10, 0.1
-# labels that show how far uncertainties are right: the last ones, since the model learns
-N_RECENT = 120
 # where there are several people, one label in so many is for a row that another one has labeled
 SECOND_EVERY = 10
 CHOOSE_STREAM, SECOND_STREAM = 0xC405, 0x5EC0
-PLAN_ERRORS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
-# curves for the interval of the error, and how many rows stand for all there and in plans
-N_CURVES, N_SHOWN, N_PLANNED = 100, 1000, 10_000
 
 
 class LabelingLoop:
@@ -312,7 +305,7 @@ class LabelingLoop:
         if self._fit is None:
             is_due = rows.size >= N_FIRST_FIT or phase != "start"
         else:
-            n_between = max(LEAST_NEW, int(NEW_PART * self._fit.n_labels))
+            n_between = max(10, int(0.1 * self._fit.n_labels))
             is_due = rows.size - self._fit.n_labels >= n_between
         if not is_due or self._state.level is None or phase in ("prove", "finished"):
             return None
@@ -563,14 +556,14 @@ class LabelingLoop:
     # estimates
 
     def _curve(self) -> ErrorCurve:
-        """Return how often predictions are wrong, by the labels given after them."""
+        """Return how often predictions are wrong, by the last 120 labels given after them."""
         if "curve" not in self._cache:
             own = [
                 mark
                 for marks in self._state.marks.all()
                 for mark in marks[:1]  # the model has learned from the first one
                 if mark.uncertainty is not None and mark.code >= 0
-            ][-N_RECENT:]
+            ][-120:]
             wrong = [mark.code != mark.predicted for mark in own]
             curve = fit_error_curve(wrong, [mark.uncertainty for mark in own], way=self._way)
             self._cache["curve"] = curve
@@ -584,12 +577,9 @@ class LabelingLoop:
         if self._state.level is None:
             return Proof(0, left.size + n_undecided)
         if limit not in self._proofs:
-            shown, n_left = (
-                _spaced(self._ordered(self._fit, self._codes == NONE), N_PLANNED),
-                left.size,
-            )
+            shown = _spaced(self._ordered(self._fit, self._codes == NONE), 10_000)
             errors = self._curve()(shown)
-            proof = expected_proof(errors, n_left, limit=limit, delta=self._state.level)
+            proof = expected_proof(errors, left.size, limit=limit, delta=self._state.level)
             self._proofs[limit] = Proof(proof.n_test, proof.n_review + n_undecided)
         return self._proofs[limit]
 
@@ -604,7 +594,8 @@ class LabelingLoop:
         """Return what other errors would take; None once an attempt has begun for this one."""
         if self._fit is None or self._state.attempts:
             return None
-        errors = np.array(sorted({*PLAN_ERRORS, self.max_error}))
+        usual = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
+        errors = np.array(sorted({*usual, self.max_error}))
         limits = [error_limit(one, self.n_rows) for one in errors.tolist()]
         by_hand = np.array([self._expected_proof(limit).cost for limit in limits])
         n_left = int(np.sum(self._codes < 0))
@@ -615,9 +606,9 @@ class LabelingLoop:
         if source is None:
             return None, None
         rest = self._ordered(source, self._codes < 0)
-        shown = _spaced(rest, N_SHOWN)
-        points = np.random.default_rng(0).normal(size=(N_CURVES, 2))
-        rates = self._curve()(shown, points).mean(axis=1) if rest.size else np.zeros(N_CURVES)
+        shown = _spaced(rest, 1000)
+        points = np.random.default_rng(0).normal(size=(100, 2))
+        rates = self._curve()(shown, points).mean(axis=1) if rest.size else np.zeros(100)
         rates *= rest.size / self.n_rows
         low, high = np.quantile(rates, (0.05, 0.95)).tolist()
         return float(np.median(rates)), (low, high)

@@ -36,7 +36,6 @@ EXPLORED = 0.05
 # log-odds of an error are a + b log-odds of the uncertainty, with these means and deviations of a
 # and b a priori. Models that learn from chosen rows are too uncertain of all others: b is 1.5
 INTERCEPT, SLOPES, PRIOR_SPREADS = 0.2, {"chosen": 1.5, "random": 1.2}, (0.5, 0.3)
-LOWEST, HIGHEST = 0.002, 0.98
 CORNERS = np.array([[1, 1], [-1, -1], [1, -1], [-1, 1]])
 # points that stand for a normal distribution of a and b
 POINTS = np.vstack([np.zeros((1, 2)), 1.2 * np.eye(2), -1.2 * np.eye(2), 0.8 * CORNERS])
@@ -44,8 +43,6 @@ POINTS = np.vstack([np.zeros((1, 2)), 1.2 * np.eye(2), -1.2 * np.eye(2), 0.8 * C
 MEDIAN = 2.0 / 3.0
 # it is time to prove with so many labels, and so many rows for each label that need review
 LEAST_LABELS, REVIEW_PER_LABEL = 80, {"chosen": 0.5, "random": 2.0}
-# numbers of test labels that are compared, each this much larger than the one before
-TESTS_STEP = 1.15
 
 
 def choose_rows(
@@ -149,7 +146,7 @@ def fit_error_curve(wrong: Any, uncertainties: Any, *, way: str = "chosen") -> E
 
 
 def _log_odds(uncertainties: np.ndarray) -> np.ndarray:
-    return logit(np.clip(uncertainties, LOWEST, HIGHEST))
+    return logit(np.clip(uncertainties, 0.002, 0.98))
 
 
 @dataclass(frozen=True)
@@ -204,7 +201,7 @@ def expected_proof(errors: np.ndarray, n_pool: int, *, limit: int, delta: float)
             best = found
         elif n_test > best.cost:  # it only grows from here
             break
-        n_test = int(n_test * TESTS_STEP) + 1
+        n_test = int(n_test * 1.15) + 1
     return best
 
 

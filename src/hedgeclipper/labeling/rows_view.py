@@ -23,8 +23,6 @@ IMAGE_TYPES = {
     "image/gif": (b"GIF87a", b"GIF89a"),
     "image/webp": (b"RIFF",),
 }
-# quantiles that are the ends of a bar, and of what is usual in it
-ENDS, USUAL = (0.01, 0.99), (0.25, 0.75)
 RESERVED_KEYS, DIGITS = "nosu?", tuple("0123456789")
 
 
@@ -151,5 +149,4 @@ def _range_of(column: pd.Series) -> np.ndarray:
     """Return the ends of a column of numbers, with those of its middle half between them."""
     numbers = column.to_numpy(float, na_value=np.nan)
     numbers = numbers[np.isfinite(numbers)]
-    order = [ENDS[0], *USUAL, ENDS[1]]
-    return np.quantile(numbers, order) if numbers.size else np.zeros(4)
+    return np.quantile(numbers, (0.01, 0.25, 0.75, 0.99)) if numbers.size else np.zeros(4)

@@ -18,8 +18,6 @@ from hedgeclipper.io.messages import import_extra
 from hedgeclipper.votes.aggregator import VoteAggregator
 
 BLUE, GRAY = "#0072B2", "#404040"
-# by default the curve ends here, or at the bound on the error of all rows
-N_POINTS, LEAST_END, MOST_END = 40, 0.1, 0.5
 
 
 # what both have is asked of them together; sections about one of them ask that class
@@ -135,8 +133,8 @@ class PlanDisplay:
         rule, reason = model.tested_predictions_.about(None)
         check_level(confidence_level)
         if max_errors is None:
-            end = np.clip(rule.certificate(confidence_level).error_upper, LEAST_END, MOST_END)
-            max_errors = np.linspace(0.0, end, N_POINTS + 1)[1:]
+            end = np.clip(rule.certificate(confidence_level).error_upper, 0.1, 0.5)
+            max_errors = np.linspace(0.0, end, 41)[1:]
         if max_error is not None:
             max_errors = np.union1d(max_errors, [max_error])
             asked = question_words(check_max_error(max_error), "file", confidence_level)

@@ -36,21 +36,9 @@ from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.matrix import Votes
 
 MOST_BARS = 12
-MOST_UNCERTAIN = 15
-MOST_IMPORTANT, MOST_COLUMNS = 15, 500
-MOST_VOTERS = 25
-CALIBRATION_BINS = 5
-FEW_LABELS = 50
-# errors of the finished file that are listed, and the one that the verdict is for by default
-ERRORS_ALLOWED, USUAL_ERROR = (0.01, 0.05, 0.1), 0.05
-# numbers of more random labels to try, of which the best is advised if it saves so much
-MORE_LABELS, WORTH_IT = (50, 100, 150, 200, 300, 400, 600, 800, 1200, 1600), 0.05
 # of more unlabeled rows so many are drawn
 MOST_ROWS = 20_000
 REPORT_EXTRA = "report"
-MOST_LISTED = 6
-# as wide as a phone, so that text there has the size it is given here
-FIGURE_SIZE = (4.7, 3.2)
 COLORS = {BLUE: "var(--blue)", GRAY: "var(--mark)", "#000000": "currentColor"}
 FIGURE_STYLE = {
     "font.family": "sans-serif",
@@ -244,13 +232,13 @@ def _plan(model: FittedModel, max_error: float | None) -> dict[str, Any]:
     """
     rule, reason = model.tested_predictions_.about(None)
     level = model.certificate_.confidence_level or ESTIMATE_LEVEL
-    largest = USUAL_ERROR if max_error is None else max_error
+    largest = 0.05 if max_error is None else max_error
     asked = question_words(check_max_error(largest), "file", level)
     is_named = max_error is not None or rule.first_question.words == asked
     if is_named and not reason:
         reason = rule.first_question.why_estimate(asked, rule.uncertainties)
     more = _labels_worth_it(rule, level, largest)
-    errors = sorted({*ERRORS_ALLOWED, largest})
+    errors = sorted({0.01, 0.05, 0.1, largest})
     plan = make_plan(rule, level, errors, more)
     needed = [needed_tests(rule, allowed, level) for allowed in errors]
     at, svg = errors.index(largest), None
@@ -274,11 +262,12 @@ def _plan(model: FittedModel, max_error: float | None) -> dict[str, Any]:
 
 def _labels_worth_it(rule: TestedPredictions, level: float, max_error: float) -> list[int]:
     """Return the number of more random labels that leaves fewest rows by hand, if it saves some."""
-    tries = [n for n in MORE_LABELS if n < rule.n_unlabeled // 2]
+    numbers = (50, 100, 150, 200, 300, 400, 600, 800, 1200, 1600)
+    tries = [n for n in numbers if n < rule.n_unlabeled // 2]
     plan = make_plan(rule, level, [max_error], tries)
     by_hand = {n: int(found[0]) for n, found in plan.n_by_hand_with_more.items()}
     best = min(by_hand, key=by_hand.__getitem__, default=0)
-    is_better = best and by_hand[best] < (1.0 - WORTH_IT) * plan.n_by_hand[0]
+    is_better = best and by_hand[best] < 0.95 * plan.n_by_hand[0]
     return [best] if is_better else []
 
 
@@ -323,13 +312,13 @@ def _next(model: FittedModel, rows: UnlabeledRows | None, y: np.ndarray) -> dict
         best_two = np.sort(rows.probabilities, axis=1)[:, ::-1][:, :2]
         margins = best_two[:, 0] - best_two[:, 1]
         order = np.argsort(margins, kind="stable")
-        for row in order[rows.has_vote[order]][:MOST_UNCERTAIN]:
+        for row in order[rows.has_vote[order]][:15]:
             code = rows.codes[row]
             own = model.classes_[code], rows.probabilities[row, code]
             uncertain.append((rows.names[row], *own))
     return {
         "shift": shift if shift > SHIFT_THRESHOLD else None,
-        "rarest": rarest if rarest < FEW_LABELS else None,
+        "rarest": rarest if rarest < 50 else None,
         "rows": uncertain,
     }
 
@@ -339,13 +328,13 @@ def _columns_that_matter(model: HedgeClipperClassifier | None) -> dict[str, Any]
     if model is None:
         return {}
     importances, encoding = None, model.encoding_
-    if len(encoding) <= MOST_COLUMNS:
+    if len(encoding) <= 500:
         with suppress(AttributeError):  # no voter has trees, or a saved model has no rows
             importances = model.feature_importances_
     if importances is None:
         return {"columns": None}
     used = np.flatnonzero(encoding["kind"] != "left out")
-    order = used[np.argsort(-importances[used], kind="stable")][:MOST_IMPORTANT]
+    order = used[np.argsort(-importances[used], kind="stable")][:15]
     most = max(float(importances.max()), 1e-9)
     shown, names = importances.round(3) + 0.0, encoding["column"]  # no -0.000
     if not hasattr(model, "feature_names_in_"):  # rows without names are known by their place
@@ -395,7 +384,7 @@ def _voters(model: FittedModel) -> dict[str, Any]:
     return {
         "n_voters": voters["voter"].nunique(),
         "n_rows": len(voters),
-        "shown": voters[:MOST_VOTERS].to_dict("list"),
+        "shown": voters[:25].to_dict("list"),
         "against_labels": voters["voter"][is_against].tolist(),
         "contradicting": voters["voter"][voters.get("Contradicts", is_against & False)].tolist(),
     }
@@ -405,7 +394,7 @@ def _calibration(classes: np.ndarray, y: np.ndarray, probabilities: np.ndarray) 
     """Return a figure of the calibration on tested rows, for two classes."""
     if not np.array_equal(np.unique(y), classes) or classes.size != 2:
         return None
-    options = {"n_bins": CALIBRATION_BINS, "pos_label": classes[1], "color": BLUE}
+    options = {"n_bins": 5, "pos_label": classes[1], "color": BLUE}
     draw = CalibrationDisplay.from_predictions
     title, name = "Frequency against predicted probability", "this model"
     return figure(title, draw, y, probabilities[:, 1], name=name, **options)
@@ -461,9 +450,9 @@ def number(value: Any) -> str:
 
 def named_in_words(names: Sequence[Any]) -> str:
     """Return names in a sentence, the first few if there are many."""
-    shown = [str(name) for name in names[:MOST_LISTED]]
-    if len(names) > MOST_LISTED:
-        return ", ".join(shown) + f" and {len(names) - MOST_LISTED:,} more"
+    shown, n_more = [str(name) for name in names[:6]], len(names) - 6
+    if n_more > 0:
+        return ", ".join(shown) + f" and {n_more:,} more"
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
@@ -476,7 +465,8 @@ def figure(label: str, draw: Callable[..., Any], *args: Any, **options: Any) -> 
     make_figure = import_extra("matplotlib.figure", REPORT_EXTRA, "write_report").Figure
     # ids within a page must differ between figures, and stay the same from run to run
     with matplotlib.rc_context({**FIGURE_STYLE, "svg.hashsalt": label}):
-        canvas = make_figure(figsize=FIGURE_SIZE, layout="constrained")
+        # as wide as a phone, so that text there has the size it is given here
+        canvas = make_figure(figsize=(4.7, 3.2), layout="constrained")
         draw(*args, ax=canvas.subplots(), **options)
         out = StringIO()
         canvas.savefig(out, format="svg", transparent=True, metadata={"Date": None})

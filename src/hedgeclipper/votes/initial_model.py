@@ -56,7 +56,6 @@ VOTES_OF_AGREEMENT = 300.0
 LABELS_FOR_HALF_TRUST = 10.0
 PRIOR_VARIANCE = 0.1
 MEAN_SIZE = 2.0
-FOLDS_OF_LABELS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +109,7 @@ def fit_initial_model(evidence: Evidence) -> tuple[VoteModel, np.ndarray]:
     """
     labeled, codes, log_balance = evidence.labeled, evidence.codes, np.log(evidence.balance)
     sample, is_known = evidence.searched, evidence.is_balance_known
-    fold = np.random.default_rng(0).permutation(codes.size) % FOLDS_OF_LABELS
+    fold = np.random.default_rng(0).permutation(codes.size) % 10
     found = [part.scaled(sample, MEAN_SIZE) for part in _fit_components(evidence, fold)]
     n_labels = labeled.n_votes.sum() / evidence.n_active
     covered = sample.take(np.flatnonzero(sample.n_votes > 0))
