@@ -105,7 +105,7 @@ def test_labels_undo_skip_reload_second_tab_and_a_kill_to_the_finished_file(
                 n_labels += 1
                 while n_labels % 10 == 0 and served.ask("/state")["fitting"]:
                     person.page.wait_for_timeout(20)
-            assert "Written to" in person.page.locator("#done").inner_text()
+            expect(person.page.locator("#done")).to_contain_text("Written to")
             expect(person.page.locator("#done")).to_contain_text(
                 "html", timeout=120_000
             )  # once it is there

@@ -119,10 +119,10 @@ def test_from_the_first_row_to_the_finished_file(tmp_path):
     rows.to_csv(tmp_path / "rows.csv", index=False)
     with Served(tmp_path, "--max-error", "0.1") as served:
         served.label(truth)
-        words = served.ask("/next")["done"]
         assert not (tmp_path / "rows.labeled.html").exists()  # no wait for it
-        while served.ask("/next")["writing"]:
+        while (found := served.ask("/next"))["writing"]:
             time.sleep(0.1)
+        words = found["done"]
     assert (tmp_path / "rows.labeled.html").is_file()
     finished = pd.read_csv(tmp_path / "rows.labeled.csv", dtype=str)
     pd.testing.assert_frame_equal(finished[rows.columns], rows)  # cells stay as they were

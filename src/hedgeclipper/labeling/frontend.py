@@ -56,6 +56,7 @@ class Frontend:
     def __init__(self, loop: Any, X: Any, annotator: str = "") -> None:
         self.loop, self.annotator = loop, annotator
         self.is_fitting = False
+        self.n_changes = 0  # labels given and taken back
         self._fit_problem = self._step_problem = ""
         self._lock = RLock()
         self._holders: dict[str, Holder] = {}
@@ -121,6 +122,7 @@ class Frontend:
                     f"Row {row + 1} was labeled in another tab meanwhile. Nothing was saved."
                 )
             self.loop.tell([row], [label], annotator=self.annotator, notes=[note])
+            self.n_changes += 1
             for other in self._holders.values():
                 other.row = None if other.row == row else other.row
             holder.labeled.append(row)
@@ -133,6 +135,7 @@ class Frontend:
             if not holder.labeled:
                 return False
             self.loop.undo(holder.labeled[-1])
+            self.n_changes += 1
             holder.labeled.pop()
             if holder.row is not None:  # the row that was open is the next one
                 self._waiting.append(holder.row)

@@ -53,8 +53,8 @@ class LabelPage:
     classes : list
         The classes, in the order of their keys.
     finish : callable
-        Called once all rows are done: writes the files, and returns what to say, and whether a part
-        of it is still being written.
+        Called once all rows are done: begins to write the files, and returns at once what to say,
+        and whether a part of it is still being written.
     """
 
     frontend: Frontend
@@ -93,15 +93,8 @@ class LabelPage:
         if number is not None:
             found["row"] = {**self.view.show(number), "reason": self.frontend.reason(number)}
         elif self.frontend.is_over():
-            found["done"], found["writing"] = self._finish()
+            found["done"], found["writing"] = self.finish()
         return found
-
-    def _finish(self) -> tuple[str, bool]:
-        try:
-            return self.finish()
-        except OSError as error:
-            words = f"All labels are saved, but the finished file could not be written: {error}"
-            return words, False
 
     def label(self, tab: str, row: Any, label: Any, note: Any) -> dict[str, Any]:
         """Save a label, given by the number of its class or None, and return the next row."""
