@@ -118,7 +118,6 @@ check: lint test  ## what CI runs
 
 bench: $(READY) $(PEERS_READY)  ## speed as ratios to peers in one run
 	$(BIN)/python -m benchmarks.speed
-	$(BIN)/python -m benchmarks.label_latency
 	$(BIN)/python -m benchmarks.votes.speed --again --results benchmarks/results/speed_quick.csv
 	$(BIN)/python -m benchmarks.out_of_core
 
@@ -139,8 +138,7 @@ rivals: $(READY) $(RIVALS_READY)  ## AutoGluon, TabPFN and others: runs what is 
 
 votes-table: $(READY) $(PEERS_READY)  ## votes beside Snorkel and crowd-kit: runs what is missing, writes docs
 	$(BIN)/python -m benchmarks.votes.run_votes
-	$(BIN)/python -m benchmarks.votes.panels small
-	$(BIN)/python -m benchmarks.votes.panels crowds
+	$(BIN)/python -m benchmarks.votes.crowds
 	$(BIN)/python -m benchmarks.votes.rates
 	$(BIN)/python -m benchmarks.votes.speed
 	$(BIN)/python -m benchmarks.votes.page

@@ -18,7 +18,6 @@ from benchmarks.votes.peers.peer import Outcome, Peer, Setting, run, warm_up
 
 OWN = Environment("HedgeClipper")
 ENVIRONMENT = Environment("the peers", ".venv-peers", "HEDGECLIPPER_PEERS")
-BF = "hedgeclipper-bf"
 ON_A_MILLION_ROWS = (OURS, "label_model", "dawid_skene")
 
 
@@ -109,7 +108,6 @@ METHODS = {
     method.name: method
     for method in (
         VoteMethod(OURS, "HedgeClipper", "ours"),
-        VoteMethod(BF, "HedgeClipper, An & Dasgupta's setting", "ours"),
         VoteMethod("majority", "Majority vote", "simple", uses_labels=False),
         VoteMethod("naive_bayes", "Naive Bayes", "simple"),
         VoteMethod("accuracy_weights", "Accuracy weights", "simple"),

@@ -16,9 +16,9 @@ import numpy as np
 from benchmarks.figures import OURS, PairedFigures, summary_table, when, with_what
 from benchmarks.pages import NOT_RUN, listed, markdown_table, write_pages
 from benchmarks.results_file import FOLDER, read_results
+from benchmarks.votes.crowds import CELLS, COMPARED, LABELS, RESULTS, CrowdResult
 from benchmarks.votes.data import BUDGETS, JUDGES, JUDGES_BUDGETS, SETS
-from benchmarks.votes.methods import BF, METHODS, ON_A_MILLION_ROWS, OWN, VoteResult
-from benchmarks.votes.panels import PANELS, PLAIN, PanelResult
+from benchmarks.votes.methods import METHODS, ON_A_MILLION_ROWS, OWN, VoteResult
 from benchmarks.votes.rates import CASES, RATES, RateResult
 from benchmarks.votes.run_votes import VOTES
 from benchmarks.votes.speed import SPEED
@@ -27,20 +27,21 @@ JUDGES_SHOWN = (OURS, "ridge", "majority")
 
 
 class VoteFigures(PairedFigures):
-    """The results of the table of votes; An and Dasgupta's setting is not compared."""
+    """The results of the table of votes."""
 
     order: ClassVar = [
         *((name, n_labels) for name in SETS for n_labels in BUDGETS),
         *((JUDGES, n_labels) for n_labels in JUDGES_BUDGETS),
     ]
     titles: ClassVar = {name: method.title for name, method in METHODS.items()}
-    outside, main_measure, command = (BF,), "accuracy", "make votes-table"
+    main_measure, command = "accuracy", "make votes-table"
 
 
 def read_figures(folder: Path = FOLDER, *, judges: bool = False) -> VoteFigures:
     """Return the results of the table, or those on the verdicts of language models."""
     results = read_results(folder / VOTES.name, VoteResult)
-    return VoteFigures([result for result in results if (result.data == JUDGES) == judges])
+    known = [result for result in results if result.method in METHODS]
+    return VoteFigures([result for result in known if (result.data == JUDGES) == judges])
 
 
 def sections(folder: Path = FOLDER) -> dict[str, str]:
@@ -48,13 +49,13 @@ def sections(folder: Path = FOLDER) -> dict[str, str]:
     figures = read_figures(folder)
     found = dict.fromkeys(("run", "accuracy"), NOT_RUN)
     if figures.rows:
-        shown = {name: figures.titles[name] for name in figures.methods(without=[BF])}
+        shown = {name: figures.titles[name] for name in figures.methods()}
         found = {
             "run": describe_run(figures),
             "accuracy": summary_table(figures, "accuracy", shown),
         }
     for name, path, kind, table in (
-        ("crowds", PANELS["crowds"].results, PanelResult, describe_crowds),
+        ("crowds", RESULTS, CrowdResult, describe_crowds),
         ("rates", RATES, RateResult, describe_rates),
         ("speed", SPEED, VoteResult, speed_table),
     ):
@@ -87,7 +88,7 @@ def describe_run(figures: VoteFigures) -> str:
     gaps = listed([f"{title} on {n:,} draws" for title, n in sorted(missing.items())])
     slow = f" Too slow to be run: {gaps}." if gaps else ""
     own = [result for result in figures.results if result.method == OURS]
-    others = [result for result in figures.results if result.method not in (OURS, BF)]
+    others = [result for result in figures.results if result.method != OURS]
     elsewhere = [result for result in others if METHODS[result.method].environment != OWN]
     return (
         f"{draws} draws of the labels for each set and number of labels.{slow} HedgeClipper was "
@@ -96,16 +97,15 @@ def describe_run(figures: VoteFigures) -> str:
     )
 
 
-def describe_crowds(results: Sequence[PanelResult]) -> str:
+def describe_crowds(results: Sequence[CrowdResult]) -> str:
     """Return how ours compares with the simple method that is best in each cell."""
     known: dict[tuple, list[float]] = {}
     for result in results:
         known.setdefault((result.data, result.n_labels, result.method), []).append(result.accuracy)
-    cells, labels, *_ = PANELS["crowds"]
     gains = []
-    for name, n in product((cell.name for cell in cells), labels):
-        means = {m: np.mean(known[name, n, m]) for m in (OURS, *PLAIN) if (name, n, m) in known}
-        if len(means) > len(PLAIN):
+    for name, n in product(CELLS, LABELS):
+        means = {m: np.mean(known[name, n, m]) for m in COMPARED if (name, n, m) in known}
+        if len(means) == len(COMPARED):
             ours = means.pop(OURS)
             gains.append(ours - max(means.values()))
     if not gains:

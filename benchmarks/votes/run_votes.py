@@ -1,7 +1,6 @@
 """The table of votes: ten real sets, label draws of each, every method on the same draws.
 
     python -m benchmarks.votes.run_votes            # part of make votes-table, on two cores
-    python -m benchmarks.votes.run_votes quick      # bf_cardio with 100 labels, two draws
 
 What is in the results file already is not run again, except what failed. Ours and the simple
 methods run in this process, each of the others in one of its own, which may take ten minutes. On
@@ -32,19 +31,16 @@ from benchmarks.votes.data import (
     JUDGES,
     JUDGES_BUDGETS,
     SETS,
-    SPLIT_SETS,
     VoteDraw,
     has_labels,
     make_draw,
     why_absent,
 )
-from benchmarks.votes.methods import BF, ENVIRONMENT, METHODS, OWN, VoteMethod, VoteResult
+from benchmarks.votes.methods import ENVIRONMENT, METHODS, OWN, VoteMethod, VoteResult
 from benchmarks.votes.peers.peer import Outcome, Setting
 
 VOTES = FOLDER / "votes.csv"
 N_DRAWS, JUDGES_DRAWS, TIMEOUT = 10, 30, 600.0
-PAPERS_LABELS = 100
-QUICK_ROWS, QUICK_DRAWS = [("bf_cardio", 100)], 2
 LEAST_PROBABILITY = 1e-6
 FAILED = "failed"
 
@@ -58,11 +54,9 @@ def table_rows() -> list[Row]:
 def all_keys(rows: Iterable[Row], n_draws: int, methods: Iterable[str] = METHODS) -> Iterator[Key]:
     """Return all that is in the table."""
     for data, n_labels in rows:
-        is_papers = data in SPLIT_SETS and n_labels == PAPERS_LABELS
         n_own = JUDGES_DRAWS if data == JUDGES and n_draws == N_DRAWS else n_draws
         for name in methods:
-            is_shown = data != JUDGES or METHODS[name].environment == OWN
-            if is_papers if name == BF else is_shown:
+            if data != JUDGES or METHODS[name].environment == OWN:
                 yield from (Key(data, n_labels, draw, name) for draw in range(n_own))
 
 
@@ -160,16 +154,14 @@ def forget_failures(path: Path) -> None:
         write_results(path, whole, VoteResult)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    options = read_options(__doc__, METHODS, ("table", "quick"), arguments)
-    is_quick = options.name == "quick"
-    check_ready({QUICK_ROWS[0][0]} if is_quick else (*SETS, JUDGES), options.methods)
-    rows = QUICK_ROWS if is_quick else table_rows()
-    n_draws = options.draws or (QUICK_DRAWS if is_quick else N_DRAWS)
-    path = options.results or (FOLDER / "votes_quick.csv" if is_quick else VOTES)
+def main() -> None:
+    options = read_options(__doc__, METHODS)
+    check_ready((*SETS, JUDGES), options.methods)
+    keys = all_keys(table_rows(), options.draws or N_DRAWS, options.methods)
+    path = options.results or VOTES
     forget_failures(path)
     run_missing(
-        all_keys(rows, n_draws, options.methods), run_keys, path, VoteResult,
+        keys, run_keys, path, VoteResult,
         together=together, n_jobs=options.jobs, again=options.again,
     )  # fmt: skip
 

@@ -1,14 +1,8 @@
-"""Generated panels of voters: small ones that are hard for some method, and sparse crowds.
+"""Generated crowds: sparse votes of voters that are hard for some method.
 
-    python -m benchmarks.votes.panels small     # part of make votes-table
-    python -m benchmarks.votes.panels crowds
+    python -m benchmarks.votes.crowds    # part of make votes-table
 
-**Small panels**, 30 draws of each cell: 300 unlabeled rows. "independent" voters err independently
-of each other. Of "near-copies" each second voter repeats one weak voter on 95% of the rows. Three
-in ten "adversaries" are right less often than by chance. In "two blocs" each second voter follows
-something that is wrong more often than by chance, and the others make the same errors.
-
-**Crowds**, ten draws: 2,000 rows of two classes, of which 20 or 100 have gold labels, drawn at
+Ten draws of each: 2,000 rows of two classes, of which 20 or 100 have gold labels, drawn at
 random. The 70 workers of a crowd differ in how many rows they vote on, by a factor of about ten,
 and a little in their bias to a class. On average 3, 7 or 20 of them vote on a row. "narrow" workers
 are right on 65% to 75% of the rows, "wide" ones on 40% to 97%, "weak" ones on 50% to 70%. Of
@@ -25,7 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from operator import itemgetter
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -38,8 +31,8 @@ from benchmarks.votes.peers.peer import Setting
 from benchmarks.votes.run_votes import accuracy_and_loss
 from hedgeclipper import __version__
 
-KINDS = ("independent", "near-copies", "adversaries", "two blocs")
-VOTERS, CLASSES, N_SMALL = (3, 30, 100), (2, 5), 300
+RESULTS = FOLDER / "votes_crowds.csv"
+N_DRAWS, LABELS = 10, (20, 100)
 # lowest and highest accuracy of a worker
 ABILITIES = {
     "narrow": (0.65, 0.75), "wide": (0.4, 0.97), "weak": (0.5, 0.7), "spammers": (0.7, 0.9),
@@ -49,49 +42,7 @@ RELATIONS, VOTES_PER_ROW = ("independent", "hard rows", "teams"), (3, 7, 20)
 BALANCES = (0.5, 0.65, 0.8)
 N_WORKERS, N_FUNCTIONS, N_ROWS = 70, 30, 2_000
 PLAIN = ("majority", "naive_bayes", "accuracy_weights", "ridge", "best_voter")
-
-
-class SmallPanel(NamedTuple):
-    """What is generated: a kind of voters, how many, and how many classes."""
-
-    kind: str
-    n_voters: int
-    n_classes: int
-
-    @property
-    def name(self) -> str:
-        """Return a name for results and tables."""
-        return f"{self.kind}, {self.n_voters} voters, {self.n_classes} classes"
-
-    def generate(self, n_labels: int, draw: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return votes, classes and gold labels: the first rows, with a label of each class."""
-        kind, n_voters, n_classes = self
-        rng = np.random.default_rng([KINDS.index(kind), n_voters, n_classes, n_labels, draw])
-        n_rows, chance = N_SMALL + n_labels, 1.0 / n_classes
-        truth = rng.choice(n_classes, n_rows, p=rng.dirichlet(np.full(n_classes, 8.0)))
-        truth[:n_classes] = np.arange(n_classes)
-
-        def votes(accuracy: float) -> np.ndarray:
-            wrong = (truth + rng.integers(1, n_classes, n_rows)) % n_classes
-            return np.where(rng.random(n_rows) < accuracy, truth, wrong)
-
-        def better(low: float, high: float) -> float:
-            return chance + (1.0 - chance) * rng.uniform(low, high)
-
-        columns = [votes(better(0.1, 0.75)) for _ in range(n_voters)]
-        if kind == "near-copies":
-            weak = votes(better(0.15, 0.15))
-            for k in range(1, n_voters, 2):
-                columns[k] = np.where(rng.random(n_rows) < 0.95, weak, columns[k])
-        if kind == "adversaries":
-            for k in np.flatnonzero(rng.random(n_voters) < 0.3):
-                columns[k] = votes(chance * rng.uniform(0.2, 0.8))
-        if kind == "two blocs":
-            blocs = votes(0.8), votes(0.85 * chance)
-            for k in range(n_voters):
-                follows = rng.random(n_rows) < rng.uniform(0.6, 0.95)
-                columns[k] = np.where(follows, blocs[k % 2], rng.integers(0, n_classes, n_rows))
-        return np.array(columns).T, truth, np.where(np.arange(n_rows) < n_labels, truth, -1)
+COMPARED = (OURS, *PLAIN)
 
 
 class Crowd(NamedTuple):
@@ -161,7 +112,6 @@ def _shared(noise: np.ndarray, size: int, part: float, rng: np.random.Generator)
     return np.where(rng.random(noise.shape) < part, common, noise)
 
 
-SMALL_PANELS = [SmallPanel(*cell) for cell in product(KINDS, VOTERS, CLASSES)]
 # each balance beside each ability, each relation and each number of votes
 CROWDS = [
     *(
@@ -177,30 +127,11 @@ CROWDS = [
         for balance in BALANCES
     ),
 ]
-CELLS = {cell.name: cell for cell in (*SMALL_PANELS, *CROWDS)}
-
-
-class Panels(NamedTuple):
-    """Cells, numbers of labels, methods, draws and results."""
-
-    cells: Sequence[SmallPanel | Crowd]
-    labels: tuple[int, ...]
-    methods: tuple[str, ...]
-    n_draws: int
-    results: Path
-
-
-PANELS = {
-    "small": Panels(
-        SMALL_PANELS, (10, 50, 200), (OURS, "naive_bayes", "majority"), 30,
-        FOLDER / "votes_panels.csv",
-    ),
-    "crowds": Panels(CROWDS, (20, 100), (OURS, *PLAIN), 10, FOLDER / "votes_crowds.csv"),
-}  # fmt: skip
+CELLS = {cell.name: cell for cell in CROWDS}
 
 
 @dataclass(frozen=True)
-class PanelResult(Line):
+class CrowdResult(Line):
     """Accuracy and log loss of a method on the rows without gold labels of one draw.
 
     The log loss is NaN in results that are older than it.
@@ -212,7 +143,7 @@ class PanelResult(Line):
     version: str
 
 
-def run_draw(keys: Sequence[Key]) -> list[PanelResult]:
+def run_draw(keys: Sequence[Key]) -> list[CrowdResult]:
     """Return what methods make of a draw."""
     cell, n_labels, draw, _ = keys[0]
     L, truth, gold = CELLS[cell].generate(n_labels, draw)
@@ -220,22 +151,16 @@ def run_draw(keys: Sequence[Key]) -> list[PanelResult]:
     for key in keys:
         found = METHODS[key.method].run(L, setting)
         parts = truth[hidden], found.probabilities[hidden], found.labels[hidden]
-        results.append(PanelResult(*key, *accuracy_and_loss(*parts), today(), __version__))
+        results.append(CrowdResult(*key, *accuracy_and_loss(*parts), today(), __version__))
     return results
 
 
-def main(arguments: list[str] | None = None) -> None:
-    options = read_options(__doc__, (OURS, *PLAIN), PANELS, arguments)
-    panels = PANELS[options.name]
-    draws = range(options.draws or panels.n_draws)
-    keys = [
-        Key(cell.name, n_labels, draw, method)
-        for cell, n_labels, draw in product(panels.cells, panels.labels, draws)
-        for method in panels.methods
-        if method in options.methods
-    ]
+def main() -> None:
+    options = read_options(__doc__, COMPARED)
+    draws = range(options.draws or N_DRAWS)
+    keys = [Key(*own) for own in product(CELLS, LABELS, draws, options.methods)]
     run_missing(
-        keys, run_draw, options.results or panels.results, PanelResult,
+        keys, run_draw, options.results or RESULTS, CrowdResult,
         together=itemgetter(slice(3)), n_jobs=options.jobs, again=options.again,
     )  # fmt: skip
 
