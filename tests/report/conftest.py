@@ -17,7 +17,7 @@ VOTES[RNG.random((600, 5)) < 0.3] = -1
 
 @pytest.fixture(scope="session")
 def models():
-    forest = HedgeClipperClassifier("trees", n_estimators=40, random_state=0)
+    forest = HedgeClipperClassifier("trees", n_estimators=12, random_state=0)
     panel = HedgeClipperClassifier(MEMBERS, random_state=0)
     votes = VoteAggregator()
     return {

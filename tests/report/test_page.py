@@ -26,9 +26,6 @@ from hedgeclipper.bounds.finishing import make_plan
 from hedgeclipper.report import page as page_module
 
 X, Y = make_classification(500, n_informative=4, flip_y=0.1, random_state=0)
-THREE_X, THREE_Y = make_classification(
-    500, n_informative=5, n_classes=3, flip_y=0.05, random_state=1
-)
 SECTIONS = ["plan", "next"]
 DETAILS = ["classes", "voters", "calibration", "settings"]
 MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
@@ -56,7 +53,7 @@ class Text(HTMLParser):
 
 
 def forest(**parameters):
-    model = HedgeClipperClassifier("trees", n_estimators=40, random_state=0, **parameters)
+    model = HedgeClipperClassifier("trees", n_estimators=24, random_state=0, **parameters)
     return model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
 
 
@@ -143,40 +140,27 @@ def pages(fitted_forest, fitted_panel, fitted_votes, tmp_path_factory):
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
-def test_every_section_is_there_and_has_text(pages, kind):
-    ids = Text(pages[kind]).ids
+def test_a_page_is_whole_and_nothing_comes_from_elsewhere(pages, kind):
+    page = pages[kind]
+    ids = Text(page).ids
+    assert len(ids) == len(set(ids))
     assert [name for name in ids if name in SECTIONS + DETAILS] == SECTIONS + DETAILS
     for section in SECTIONS + DETAILS:
-        assert len(Text(part_of(pages[kind], section)).text) > 40
-
-
-@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
-def test_nothing_comes_from_elsewhere(pages, kind):
-    page = pages[kind]
+        assert len(Text(part_of(page, section)).text) > 40
+    assert page.count("<svg ") == page.count('<svg role="img" aria-label="') > 0
     assert "default-src 'none'" in page
     assert not re.search(r'(?:src|href)="(?!#|data:)', page.replace("xlink:", ""))
     assert "url(http" not in page
     assert "@import" not in page
 
 
-@pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
-def test_ids_occur_once_and_pictures_have_names(pages, kind):
-    ids = Text(pages[kind]).ids
-    assert len(ids) == len(set(ids))
-    assert pages[kind].count("<svg ") == pages[kind].count('<svg role="img" aria-label="')
-
-
-def test_data_and_settings_are_listed(pages):
+def test_data_settings_and_proportions_are_listed(fitted_forest, pages):
     words = Text(pages["forest"]).text
     assert "vote of 3 voters" in words
     assert "labeled rows 100" in words
     assert "unlabeled rows 400" in words
-    assert "n_estimators 40" in words
-
-
-def test_proportions_are_those_of_the_predictions(fitted_forest, pages):
-    proportion_of_one = np.mean(fitted_forest.predict(X[100:]) == 1)
-    assert f"{100 * proportion_of_one:.1f}%" in pages["forest"]
+    assert "n_estimators 24" in words
+    assert f"{100 * np.mean(fitted_forest.predict(X[100:]) == 1):.1f}%" in words
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
@@ -330,35 +314,12 @@ def test_votes_are_called_by_their_keys(tmp_path):
     assert set(first_column(page, "next")) <= set(unlabeled)
 
 
-def test_wrong_names_and_rows_elsewhere_say_what_to_pass(fitted_forest, fitted_votes, tmp_path):
-    path = tmp_path / "report.html"
-    with pytest.raises(ValueError, match=r"each of the 400 unlabeled rows.*Got 2 names"):
-        write_report(fitted_forest, path, **ROWS, row_names=["a", "b"])
-    with pytest.raises(ValueError, match=r"each of the 240 unlabeled rows.*Got 1 names"):
-        write_report(fitted_votes, path, row_names=["a"])
-    with pytest.raises(ValueError, match="X_unlabeled must be in memory for a report"):
-        write_report(fitted_forest, path, X_unlabeled=[X[100:]])
-
-
-def test_more_about_the_data_can_be_listed(fitted_forest, tmp_path):
-    about = {"file": "rows.csv", "target": f"income {HOSTILE}"}
-    page = page_of(fitted_forest, tmp_path, **ROWS, about=about)
-    words = Text(page).text
-    assert "file rows.csv target income" in words
-    assert HOSTILE not in page
-
-
 @pytest.mark.usefixtures("whole_page")
-@pytest.mark.parametrize("kind", ["forest", "panel"])
-def test_more_than_two_classes(kind, tmp_path):
-    model = (
-        HedgeClipperClassifier("trees", n_estimators=32, random_state=0)
-        if kind == "forest"
-        else HedgeClipperClassifier(MEMBERS, random_state=0)
-    )
-    rows = {"X_unlabeled": THREE_X[120:]}
-    model.fit(THREE_X[:120], THREE_Y[:120], **rows)
-    words = Text(page_of(model, tmp_path, **rows)).text
+def test_more_than_two_classes(tmp_path):
+    rows, y = make_classification(500, n_informative=5, n_classes=3, flip_y=0.05, random_state=1)
+    model = HedgeClipperClassifier(MEMBERS, random_state=0)
+    model.fit(rows[:120], y[:120], X_unlabeled=rows[120:])
+    words = Text(page_of(model, tmp_path, X_unlabeled=rows[120:])).text
     assert model.certificate_.describe()[1:] in words
 
 
@@ -389,31 +350,29 @@ def test_a_pipeline_and_a_search_are_opened(tmp_path):
     assert f"{100 * proportion_of_one:.1f}%" in page
 
 
-def named(**parameters):
-    """A forest on rows whose columns have names, and the rows."""
+@pytest.fixture(scope="module")
+def named():
+    """A forest on rows whose columns have names, and the unlabeled rows."""
     rows = pd.DataFrame(X, columns=[f"column {k}" for k in range(X.shape[1])])
-    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0, **parameters)
-    return model.fit(rows[:100], Y[:100], rows[100:]), {"X_unlabeled": rows[100:]}
+    model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
+    return model.fit(rows[:100], Y[:100], rows[100:]), rows[100:]
 
 
-def test_columns_are_called_as_in_the_file_and_matched_by_name(tmp_path):
-    model, given = named()
-    names = list(given["X_unlabeled"])
-    page = page_of(model, tmp_path, **given)
-    mixed = {"X_unlabeled": given["X_unlabeled"][names[::-1]].assign(more=1)}
-    assert page_of(model, tmp_path, force=True, **mixed) == page
-    plain = Text(part_of(page_of(forest(), tmp_path, force=True), "columns")).text
-    assert "column 7" in plain
+def test_columns_are_called_as_in_the_file_and_matched_by_name(named, fitted_forest, tmp_path):
+    model, rows = named
+    page = page_of(model, tmp_path, X_unlabeled=rows)
+    mixed = rows[rows.columns[::-1]].assign(more=1)
+    assert page_of(model, tmp_path, force=True, X_unlabeled=mixed) == page
+    plain = Text(part_of(page_of(fitted_forest, tmp_path, force=True), "columns")).text
+    assert f"column {np.argmax(fitted_forest.feature_importances_)}" in plain
     assert not re.search(r"\bx\d", plain)
-
-
-def test_importances_and_gain_are_told_in_the_names_of_columns(tmp_path):
-    model, given = named()
-    page = page_of(model, tmp_path, **given)
     gain = model.unlabeled_gain_.describe()
     assert gain[0].upper() + gain[1:] in Text(page).text
     most = int(np.argmax(model.feature_importances_))
     assert f'aria-label="column {most}: {model.feature_importances_[most]:.3f}"' in page
+    elsewhere = pickle.loads(pickle.dumps(model))  # without the rows of its fit
+    page = page_of(elsewhere, tmp_path, force=True, X_unlabeled=rows)
+    assert "Which columns matter was not measured" in Text(part_of(page, "columns")).text
 
 
 def test_the_encoding_of_columns_is_told(tmp_path):
@@ -427,12 +386,6 @@ def test_the_encoding_of_columns_is_told(tmp_path):
     assert {*re.findall(r'aria-label="(\w+): -?\d\.\d{3}"', page)} == {"a", "b", "c", "word"}
 
 
-def test_without_the_rows_of_the_fit_importances_are_not_told(tmp_path):
-    model, given = named()
-    page = page_of(pickle.loads(pickle.dumps(model)), tmp_path, **given)
-    assert "Which columns matter was not measured" in Text(part_of(page, "columns")).text
-
-
 @pytest.mark.usefixtures("whole_page")
 def test_what_comes_from_data_is_escaped(tmp_path):
     labels = np.array([HOSTILE, "no"])[Y]
@@ -440,21 +393,16 @@ def test_what_comes_from_data_is_escaped(tmp_path):
     model = HedgeClipperClassifier([(f"<b>{HOSTILE}", GaussianNB())], random_state=0)
     given = {"X_unlabeled": rows[100:]}
     model.fit(rows[:100], labels[:100], **given)
-    page = page_of(model, tmp_path, title=f"<i>{HOSTILE}", **given)
-    assert HOSTILE not in page
-    assert "<script" not in page
-    assert "<i>" not in page
-    assert "<b>" not in page
-    assert "&lt;script&gt;" in page
-
-
-@pytest.mark.usefixtures("whole_page")
-def test_names_of_voters_and_dollar_signs_are_taken_as_they_are(tmp_path):
+    about = {"file": "rows.csv", "target": f"income {HOSTILE}"}
+    page = page_of(model, tmp_path, title=f"<i>{HOSTILE}", about=about, **given)
     votes, gold = some_votes(names=[HOSTILE, "$x^$", "c & d", "${title}", "$"])
-    page = page_of(VoteAggregator().fit(votes, gold), tmp_path)
-    assert "<script" not in page
-    assert "$x^$" in page
-    assert "${title}" in page
+    other = page_of(VoteAggregator().fit(votes, gold), tmp_path, force=True)
+    for tag in ("<script", "<i>", "<b>"):
+        assert tag not in page + other
+    assert "&lt;script&gt;" in page
+    assert "file rows.csv target income" in Text(page).text
+    assert "$x^$" in other
+    assert "${title}" in other
 
 
 def test_a_file_that_exists_stays(fitted_votes, tmp_path):
@@ -475,14 +423,18 @@ def test_wrong_arguments_say_what_to_pass(fitted_votes, fitted_forest, tmp_path)
         write_report(LogisticRegression(), path)
     with pytest.raises(ValueError, match="not fitted"):
         write_report(HedgeClipperClassifier(), path)
+    with pytest.raises(ValueError, match=r"each of the 400 unlabeled rows.*Got 2 names"):
+        write_report(fitted_forest, path, **ROWS, row_names=["a", "b"])
+    with pytest.raises(ValueError, match=r"each of the 240 unlabeled rows.*Got 1 names"):
+        write_report(fitted_votes, path, row_names=["a"])
+    with pytest.raises(ValueError, match="X_unlabeled must be in memory for a report"):
+        write_report(fitted_forest, path, X_unlabeled=[X[100:]])
     assert not path.exists()
 
 
 @pytest.mark.usefixtures("whole_page")
-def test_reports_are_the_same_from_run_to_run(tmp_path):
-    model = VoteAggregator().fit(*some_votes())
-    first = page_of(model, tmp_path)
-    assert page_of(model, tmp_path, force=True) == first
+def test_reports_are_the_same_from_run_to_run(fitted_votes, pages, tmp_path):
+    assert page_of(fitted_votes, tmp_path) == pages["votes"]
 
 
 @pytest.mark.usefixtures("whole_page")

@@ -24,7 +24,7 @@ def reports(tmp_path_factory):
     X, y = make_classification(500, n_informative=4, random_state=0)
     rows = pd.DataFrame(X, columns=[f"a_rather_long_name_of_a_column_{k}" for k in range(20)])
     given = {"X": rows[:100], "y": y[:100], "X_unlabeled": rows[100:]}
-    model = HedgeClipperClassifier("trees", n_estimators=40, random_state=0).fit(**given)
+    model = HedgeClipperClassifier("trees", n_estimators=12, random_state=0).fit(**given)
     members = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
     panel = HedgeClipperClassifier(members, random_state=0).fit(**given)
     names = [f"a_rather_long_name_of_a_file.csv, line {k}" for k in range(102, 502)]
