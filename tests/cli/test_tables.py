@@ -57,7 +57,7 @@ def test_files_with_the_same_columns_are_one_table(tmp_path):
     assert files.row_names(frame.index[1:], "x") == ["2", "3"]
 
 
-def write_workbook(frame, path):
+def write_workbook(frame, path, far=""):
     """Write the few files that a workbook of Excel must have, so that no library is needed."""
 
     def cell(value):
@@ -68,7 +68,7 @@ def write_workbook(frame, path):
         return f"<c><v>{value}</v></c>"
 
     lines = [list(frame.columns), *frame.astype(object).to_numpy().tolist()]
-    rows = "".join(f"<row>{''.join(map(cell, line))}</row>" for line in lines)
+    rows = "".join(f"<row>{''.join(map(cell, line))}</row>" for line in lines) + far
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     packages = "http://schemas.openxmlformats.org/package/2006/relationships"
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -105,6 +105,18 @@ def test_a_workbook_is_a_table_like_csv(command, table):
     assert columns == expected
     ours, theirs = pd.read_parquet("rows.xlsx.parquet"), pd.read_parquet("rows.csv.parquet")
     pd.testing.assert_frame_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("cell", "size"), [("Z1048576", "1,048,576 rows and 26"), ("XFD900", "900 rows and 16,384")]
+)
+def test_cells_far_from_the_table_are_refused(command, cell, size):
+    """All cells between would be read: of 17 billion a process dies."""
+    pytest.importorskip("python_calamine")
+    rows = pd.DataFrame({"a": [1, 2, 3], "b": [1.5, 2.5, 3.5], "y": ["no", "yes", None]})
+    write_workbook(rows, "rows.xlsx", far=f'<row><c r="{cell}"><v>1</v></c></row>')
+    assert command("fit", "rows.xlsx", "-t", "y", "-m", "m.skops").code == 3
+    assert f"rows.xlsx has a sheet of {size}" in command.err
 
 
 def test_a_workbook_without_the_extra(command, monkeypatch):
