@@ -352,14 +352,15 @@ def test_a_pipeline_and_a_search_are_opened(tmp_path):
 
 @pytest.fixture(scope="module")
 def named():
-    """A forest on rows whose columns have names, and the unlabeled rows."""
+    """A forest on rows whose columns have names, itself as it is loaded, and the unlabeled rows."""
     rows = pd.DataFrame(X, columns=[f"column {k}" for k in range(X.shape[1])])
     model = HedgeClipperClassifier("trees", n_estimators=20, random_state=0)
-    return model.fit(rows[:100], Y[:100], rows[100:]), rows[100:]
+    model.fit(rows[:100], Y[:100], rows[100:])
+    return model, pickle.loads(pickle.dumps(model)), rows[100:]
 
 
 def test_columns_are_called_as_in_the_file_and_matched_by_name(named, fitted_forest, tmp_path):
-    model, rows = named
+    model, elsewhere, rows = named
     page = page_of(model, tmp_path, X_unlabeled=rows)
     mixed = rows[rows.columns[::-1]].assign(more=1)
     assert page_of(model, tmp_path, force=True, X_unlabeled=mixed) == page
@@ -370,7 +371,6 @@ def test_columns_are_called_as_in_the_file_and_matched_by_name(named, fitted_for
     assert gain[0].upper() + gain[1:] in Text(page).text
     most = int(np.argmax(model.feature_importances_))
     assert f'aria-label="column {most}: {model.feature_importances_[most]:.3f}"' in page
-    elsewhere = pickle.loads(pickle.dumps(model))  # without the rows of its fit
     page = page_of(elsewhere, tmp_path, force=True, X_unlabeled=rows)
     assert "Which columns matter was not measured" in Text(part_of(page, "columns")).text
 
