@@ -357,9 +357,9 @@ def auc_differences(
 
     A row's placement is the part of the rows of the other class that its score is on the right side
     of, and the AUC is the mean placement of either class. Differences of placements are averaged in
-    each class, so that the errors are those of paired scores [1]_. Few labels may show too small
-    a spread: `USUAL_SPREAD` is added as if three more labels showed it, or ``prior_rows``. With
-    fewer than two labels of a class the difference is 0 and its error 1.
+    each class, so that the errors are those of paired scores [1]_. Their usual variance,
+    `USUAL_SPREAD`, counts as so many ``prior_rows``. With fewer than two labels of a class the
+    difference is 0 and its error 1.
 
     Parameters
     ----------
@@ -386,22 +386,33 @@ def auc_differences(
     n_voters = scores.shape[1]
     if min(is_positive.sum(), (~is_positive).sum()) < 2:
         return np.zeros(n_voters), np.ones(n_voters)
-    difference, variance = 0.0, 0.0
+    difference, variance = np.zeros(n_voters), np.zeros(n_voters)
     both = placements(is_positive, np.column_stack([scores, reference]))
     for below, sign in zip(both, (1.0, -1.0), strict=True):
         ahead = sign * (below[:, :-1] - below[:, -1:])
-        n_own, mean = len(ahead), ahead.mean(axis=0)
-        squares = ((ahead - mean) ** 2).sum(axis=0) + prior_rows * USUAL_SPREAD
-        difference = difference + mean / 2.0
-        variance = variance + squares / (n_own - 1.0 + prior_rows) / n_own
-    return np.asarray(difference), np.sqrt(variance)
+        mean, own_variance = _mean_and_variance(ahead, USUAL_SPREAD, prior_rows)
+        difference += mean / 2.0
+        variance += own_variance
+    return difference, np.sqrt(variance)
+
+
+def _mean_and_variance(
+    values: np.ndarray, usual: np.ndarray | float, prior_rows: float = PRIOR_ROWS
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean of each column and the variance of that mean.
+
+    Few rows may show too small a variance: the ``usual`` one is added as if three more rows showed
+    it, or ``prior_rows``.
+    """
+    n_rows, mean = len(values), values.mean(axis=0)
+    squares = ((values - mean) ** 2).sum(axis=0) + prior_rows * usual
+    return mean, squares / (n_rows - 1.0 + prior_rows) / n_rows
 
 
 def balanced_correlations(votes: VoterScores) -> tuple[np.ndarray, np.ndarray]:
     """Return b of each voter, both classes counting the same, and its standard error.
 
-    Few labels may show too small a spread: to the spread of the votes in a class, that on all
-    unlabeled rows is added as if three more labels showed it. Without labels of one of the classes,
+    The usual variance of votes is that on all unlabeled rows. Without labels of one of the classes,
     b is 0 and its error 1.
     """
     n_voters = votes.labeled.shape[1]
@@ -409,35 +420,28 @@ def balanced_correlations(votes: VoterScores) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(n_voters), np.ones(n_voters)
     b, variance, usual = np.zeros(n_voters), np.zeros(n_voters), votes.unlabeled.var(axis=0)
     for own, sign in ((votes.is_positive, 1.0), (~votes.is_positive, -1.0)):
-        products = sign * votes.labeled[own]
-        n_own, mean = len(products), products.mean(axis=0)
-        squares = ((products - mean) ** 2).sum(axis=0) + PRIOR_ROWS * usual
+        mean, own_variance = _mean_and_variance(sign * votes.labeled[own], usual)
         b += mean / 2.0
-        variance += squares / (n_own - 1.0 + PRIOR_ROWS) / n_own / 4.0
+        variance += own_variance / 4.0
     return b, np.sqrt(variance)
 
 
 def solve_weights(votes: VoterScores, anchor: np.ndarray, b: np.ndarray) -> Solution:
-    """Return the solution of the game that weighs the voters, pulled to the anchor.
-
-    The game is set up once; each correction of b changes its linear term alone.
-    """
+    """Return the solution of the game that weighs the voters, pulled to the anchor."""
     size = float(np.mean((votes.unlabeled @ anchor) ** 2))
     scale = max(float(b @ anchor) / size, 1.0) if size > 0 else 1.0
     has_free_signs = votes.n_rare > LABELS_FOR_FREE_SIGNS * b.size
     n_rare, ridge = votes.n_rare, 1e6  # without labels, nothing but the anchor
     if n_rare:
         ridge = RIDGE * (1.0 + (RIDGE_LABELS / n_rare) ** 2) / (2.0 * n_rare)
-    voters = VoteArray(votes.unlabeled)
-    lower = -np.inf if has_free_signs else 0.0
-    terms = WeightTerms.of(voters.coverage, b, ridge=ridge, anchor=scale * anchor, lower=lower)
-    setting, solution = Game(voters, terms, SquareLoss(), baseline=0.5), None
-    for _ in range(3):  # the last two with a correction
-        corrected = b if solution is None else b + _sampling_correction(votes, solution)
-        linear_term = voters.coverage * np.clip(corrected, -1.0, 1.0)
-        game = replace(setting, terms=replace(terms, linear_term=linear_term))
+    voters, corrected = VoteArray(votes.unlabeled), b
+    center, lower = scale * anchor, -np.inf if has_free_signs else 0.0
+    for _ in range(3):
+        known = np.clip(corrected, -1.0, 1.0)
+        terms = WeightTerms.of(voters.coverage, known, ridge=ridge, anchor=center, lower=lower)
+        game = Game(voters, terms, SquareLoss(), baseline=0.5)
         solution = solve_batch(game, tol=1e-3, max_iter=200)
-    assert solution is not None
+        corrected = b + _sampling_correction(votes, solution)
     return solution
 
 

@@ -202,17 +202,14 @@ def fit_classifiers(
     folds = [*choose_folds(rows.codes, seed), (everything, everything)]
     has_all = [np.unique(rows.codes[train]).size == rows.labels.size for train, _ in folds]
     last = len(folds) - 1
-    calls = [
-        (name, number, one, rows, *folds[number], number == last)
+    plan = [
+        (name, one, [last] if isinstance(one, FrozenEstimator) else range(len(folds)))
         for name, one in estimators
-        for number in ([last] if isinstance(one, FrozenEstimator) else range(len(folds)))
     ]
-    outcomes: dict[str, dict[int, Any]] = {name: {} for name, _ in estimators}
-    for name, number, *outcome in _run_fits(calls, n_jobs):
-        outcomes[name][number] = outcome
-    fitted = []
-    for name, one in estimators:
-        found = outcomes[name]
+    calls = [(one, rows, *folds[k], k == last) for _, one, numbers in plan for k in numbers]
+    outcomes, fitted = iter(_run_fits(calls, n_jobs)), []
+    for name, one, numbers in plan:
+        found = {number: next(outcomes) for number in numbers}
         fatal = [error for number, (_, error, _) in found.items() if error and has_all[number]]
         if fatal:
             warn_user(
@@ -234,17 +231,18 @@ def fit_classifiers(
     return fitted
 
 
-def _run_fits(calls: Sequence[tuple], n_jobs: int | None) -> Iterator[tuple]:
-    """Yield what `_attempt` returns: fits are run here while few seconds are left for processes."""
-    n_jobs, n_done, left, started = n_workers(n_jobs), 0, 0.0, time.process_time()
+def _run_fits(calls: Sequence[tuple], n_jobs: int | None) -> list[tuple]:
+    """Return what `_attempt` does: fits are run here while few seconds are left for processes."""
+    n_jobs, started = n_workers(n_jobs), time.process_time()
+    done: list[tuple] = []
     with threadpool_limits(1):
-        while n_done < len(calls) and (n_jobs == 1 or left < SECONDS_TO_START):
-            yield _attempt(False, *calls[n_done])
-            n_done += 1
-            left = (time.process_time() - started) / n_done * (len(calls) - n_done)
-        if n_done < len(calls):
-            parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-            yield from parallel(delayed(_attempt)(True, *call) for call in calls[n_done:])
+        for number, call in enumerate(calls):
+            seconds_each = (time.process_time() - started) / max(number, 1)
+            if n_jobs > 1 and seconds_each * (len(calls) - number) >= SECONDS_TO_START:
+                rest = (delayed(_attempt)(*one, shares_cores=True) for one in calls[number:])
+                return done + Parallel(n_jobs)(rest)
+            done.append(_attempt(*call))
+    return done
 
 
 def choose_folds(codes: np.ndarray, seed: int) -> list[Fold]:
@@ -271,16 +269,15 @@ def choose_folds(codes: np.ndarray, seed: int) -> list[Fold]:
 
 
 def _attempt(
-    shares_cores: bool,
-    name: str,
-    number: int,
     estimator: Any,
     rows: LabeledRows,
     train: np.ndarray,
     test: np.ndarray,
     is_final: bool,
-) -> tuple[str, int, tuple[Any, np.ndarray] | None, str, float]:
-    """Return name and fold, the final model (else None) with scores, an error, and seconds."""
+    *,
+    shares_cores: bool = False,
+) -> tuple[tuple[Any, np.ndarray] | None, str, float]:
+    """Return the final model (else None) with scores of the test rows, an error, and seconds."""
     started, found, message = time.perf_counter(), None, ""
     try:
         model = clone(estimator)
@@ -296,7 +293,7 @@ def _attempt(
         found = model if is_final else None, scores
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
-    return name, number, found, message, time.perf_counter() - started
+    return found, message, time.perf_counter() - started
 
 
 @contextmanager
