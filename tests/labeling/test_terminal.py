@@ -18,7 +18,7 @@ from hedgeclipper.labeling.terminal import _plain
 from tests.command_line import forking_context
 from tests.labeling.served import CLASSES, run_fast, write_rows
 
-pty = pytest.importorskip("pty")  # not on Windows
+pty, termios, tty = map(pytest.importorskip, ("pty", "termios", "tty"))  # not on Windows
 WORDS = ["label", "rows.csv", "--target", "diagnosis", "--terminal", "--max-error", "0.1"]
 WORDS += ["--classes", ",".join(CLASSES)]
 
@@ -52,6 +52,33 @@ def wait_for_key(name):
             keys.read()
         except KeyboardInterrupt:
             print("ended", flush=True)
+
+
+def drop_keys(name):
+    begin_terminal(name)
+    found = []
+    with Keys() as keys:
+        signal.signal(signal.SIGINT, lambda *given: found.append(1))
+        for number in range(51):
+            print(f"taken {number},", flush=True)
+            while len(found) <= number < 50:
+                keys.drop()
+
+
+def interrupt_the_beginning(name):
+    begin_terminal(name)
+    before, setcbreak = termios.tcgetattr(0), tty.setcbreak
+
+    def interrupted(*given):
+        setcbreak(*given)
+        raise KeyboardInterrupt
+
+    tty.setcbreak = interrupted
+    try:
+        with Keys():
+            pass
+    except KeyboardInterrupt:
+        print("same" if termios.tcgetattr(0) == before else "other", flush=True)
 
 
 class Terminal:
@@ -156,6 +183,20 @@ def test_ctrl_c_ends_the_wait_for_a_key_also_if_it_does_not_interrupt_the_read()
     with Terminal(wait_for_key) as terminal:
         terminal.expect("begun")
         terminal.expect("ended")
+
+
+def test_no_ctrl_c_is_lost_while_keys_are_dropped():
+    """What the system has not taken in yet is no signal so far, and must not be dropped."""
+    with Terminal(drop_keys) as terminal:
+        for number in range(50):
+            terminal.expect(f"taken {number},", seconds=20)
+            terminal.press("\x03")
+        terminal.expect("taken 50,", seconds=20)
+
+
+def test_ctrl_c_at_the_beginning_leaves_the_terminal_as_it_was():
+    with Terminal(interrupt_the_beginning) as terminal:
+        assert terminal.expect("same|other")[0] == "same"
 
 
 @pytest.mark.parametrize("text", ["\x1b]0;title\x07", "\x1b[2J", "\x9b2J", "a\rb", "\x08"])

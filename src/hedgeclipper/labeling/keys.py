@@ -30,21 +30,25 @@ class Keys:
             import tty
 
             self._mode = termios.tcgetattr(0)
-            tty.setcbreak(0, termios.TCSADRAIN)
             self._signals = os.pipe()
             for end in self._signals:
                 os.set_blocking(end, False)
             self._former = signal.set_wakeup_fd(self._signals[1])
+            try:
+                tty.setcbreak(0, termios.TCSADRAIN)
+            except BaseException:  # Ctrl-C comes here, too
+                self.__exit__()
+                raise
         return self
 
     def __exit__(self, *error: Any) -> None:
         if sys.platform != "win32":
             import termios
 
+            termios.tcsetattr(0, termios.TCSADRAIN, self._mode)
             signal.set_wakeup_fd(self._former)
             for end in self._signals:
                 os.close(end)
-            termios.tcsetattr(0, termios.TCSADRAIN, self._mode)
 
     def read(self) -> str:
         """Return the next key in lower case; arrows and the like are passed over."""
@@ -73,9 +77,9 @@ class Keys:
             while msvcrt.kbhit():
                 msvcrt.getwch()
         else:
-            import termios
-
-            termios.tcflush(0, termios.TCIFLUSH)
+            # read, since termios.tcflush would also drop a Ctrl-C that is no signal yet
+            while select.select([0], [], [], 0)[0] and os.read(0, 1024):
+                pass
 
     @contextmanager
     def line(self) -> Iterator[None]:
