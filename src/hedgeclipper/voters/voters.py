@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -64,7 +65,9 @@ class VoterScorer:
 
     def score(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return scores of rows, shape (n_samples, n_voters, n_games), of about 0 to 1."""
-        scores, n_threads, pools = [], n_workers(n_jobs), ThreadpoolController()
+        scores, n_threads = [], n_workers(n_jobs)
+        # trees do without BLAS, and finding its libraries takes as long as a tenth of 8,000 rows
+        pools = ThreadpoolController() if self.classifiers else None
         threads = Parallel(n_threads, require="sharedmem")
         for start in range(0, max(X.shape[0], 1), ROWS_PER_SLICE):
             rows = _safe_indexing(X, slice(start, start + ROWS_PER_SLICE))
@@ -74,7 +77,8 @@ class VoterScorer:
             n_blocks, score = len(calls), delayed(self._score_by_one)
             shared = pools if n_threads > 1 else None
             calls += [score(name, rows, shared) for name in self.classifiers]
-            with pools.limit(limits=1):  # of BLAS there is one limit for all threads
+            # of BLAS there is one limit for all threads
+            with nullcontext() if pools is None else pools.limit(limits=1):
                 found = threads(calls)
             parts = [np.concatenate(found[:n_blocks])] if n_blocks else []
             parts += [own[:, None].astype(np.float32) for own in found[n_blocks:]]
