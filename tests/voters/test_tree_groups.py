@@ -72,7 +72,7 @@ def columns_of(y):
 
 @pytest.mark.parametrize("n_trees", [1, 8, 11])
 def test_there_are_as_many_trees_as_asked_for_and_half_are_a_forest(n_trees):
-    found = fitted(n_trees=n_trees).grown
+    found = fitted(n_trees=n_trees).scorer.groups
     sizes = [one.trees.n_trees for one in found]
     assert tuple(one.name for one in found) == PARTS
     assert sum(sizes) == max(n_trees, 3)  # one in each group at least
@@ -83,7 +83,7 @@ def test_there_are_as_many_trees_as_asked_for_and_half_are_a_forest(n_trees):
 def test_two_columns_have_no_components():
     found = fitted(rows=X[:, :2])
     assert found.scorer.components is None
-    assert [one.name for one in found.grown] == ["random forest", "extra trees"]
+    assert [one.name for one in found.scorer.groups] == ["random forest", "extra trees"]
 
 
 def test_components_are_learned_from_all_rows_and_no_labels():

@@ -99,10 +99,8 @@ def see(X: Any, components: Components | None) -> dict[str, Any]:
 class GrownGroup:
     """Trees of one kind, and which labeled rows each was grown without."""
 
-    name: str
     view: str
     trees: PackedTrees
-    proportions: sparse.csc_array  # (all leaves, n_classes): of each class in each leaf
     leaves: np.ndarray  # (n_trees, n_labeled): leaf numbers
     unseen: np.ndarray  # (n_trees, n_labeled): whether the tree was grown without the row
 
@@ -153,17 +151,23 @@ def fit_trees(
     n_jobs : int or None
         Threads.
     """
-    X, components, seed = rows.X, None, random_state.randint(MAX_SEED)
+    X, codes, components, seed = rows.X, rows.codes, None, random_state.randint(MAX_SEED)
     if X.shape[1] > 2:  # else components would add nothing
         everything = X if rows.X_unlabeled is None else stack_rows(X, rows.X_unlabeled)
         components = Components(random_state=seed).fit(everything)
-    grown = _grow(see(X, components), rows.codes, n_trees, random_state, n_jobs)
-    groups, strengths, scores = [], [], []
-    for one in grown:
-        strength, values, own = _shrink_leaves(one, rows.codes, games)
-        groups.append(TreeGroup(one.name, one.view, one.trees, values))
+    n_threads = n_workers(n_jobs) if codes.size >= ROWS_FOR_THREADS else 1
+    views = see(X, components)
+    grown, groups, strengths, scores = [], [], [], []
+    for name, view, ensemble in _plan(n_trees, components is not None):
+        seeds = np.random.RandomState(random_state.randint(MAX_SEED))
+        ensemble.set_params(random_state=seeds, n_jobs=n_threads)
+        trees, proportions, unseen = _grow(ensemble, views[view], codes)
+        one = GrownGroup(view, trees, trees.apply(views[view]), unseen)
+        strength, values, out_of_bag = _shrink_leaves(one, proportions, codes, games)
+        grown.append(one)
+        groups.append(TreeGroup(name, view, trees, values))
         strengths.append(strength)
-        scores.append(own)
+        scores.append(out_of_bag)
     sizes = np.array([one.trees.n_trees for one in grown])
     return FittedTrees(
         TreeScorer(groups, components),
@@ -174,50 +178,34 @@ def fit_trees(
     )
 
 
-def _grow(
-    views: dict[str, Any],
-    codes: np.ndarray,
-    n_trees: int,
-    random_state: np.random.RandomState,
-    n_jobs: int | None,
-) -> list[GrownGroup]:
-    """Return the groups: half of the trees are a forest, and the others are extra trees.
+def _plan(n_trees: int, has_components: bool) -> list[tuple[str, str, Any]]:
+    """Return name, view and ensemble of each group: a forest of half the trees, and extra trees.
 
     That was the best of six plans in four draws of 28 rows of the benchmarks (docs/ablations.md).
     """
     n_forest = max(1, round(0.5 * n_trees))
     others = [("extra trees", "columns")]
-    if len(views) > 1:
+    if has_components:
         others = [
             ("extra trees on components", "components"),
             ("extra trees on columns and components", "both"),
         ]
     parts = np.array_split(np.arange(max(n_trees - n_forest, len(others))), len(others))
-    plan: list[tuple[str, str, Any]] = [
-        ("random forest", "columns", RandomForestClassifier(n_forest))
+    extra = [ExtraTreesClassifier(len(part), bootstrap=True) for part in parts]
+    return [
+        ("random forest", "columns", RandomForestClassifier(n_forest)),
+        *((*own, ensemble) for own, ensemble in zip(others, extra, strict=True)),
     ]
-    for own, part in zip(others, parts, strict=True):
-        plan.append((*own, ExtraTreesClassifier(len(part), bootstrap=True)))
-    grown = []
-    for name, view, ensemble in plan:
-        seeds = np.random.RandomState(random_state.randint(MAX_SEED))
-        n_threads = n_workers(n_jobs) if codes.size >= ROWS_FOR_THREADS else 1
-        ensemble.set_params(random_state=seeds, n_jobs=n_threads)
-        splits, proportions, unseen = _grow_trees(ensemble, views[view], codes)
-        trees = pack_trees(splits)
-        leaves = trees.apply(views[view])
-        grown.append(GrownGroup(name, view, trees, proportions, leaves, unseen))
-    return grown
 
 
-def _grow_trees(
+def _grow(
     ensemble: Any, X: Any, codes: np.ndarray
-) -> tuple[list[TreeSplits], sparse.csc_array, np.ndarray]:
+) -> tuple[PackedTrees, sparse.csc_array, np.ndarray]:
     """Return the trees of an ensemble, classes in their leaves, and which rows are unseen.
 
-    scikit-learn's trees hold all classes in all nodes, which with many classes and labels takes
-    gigabytes. So a part of them is grown at a time, the same as if all were grown together: their
-    seeds come from one generator.
+    Classes are proportions, shape (all leaves, n_classes). scikit-learn's trees hold all classes in
+    all nodes, which with many classes and labels takes gigabytes. So a part of them is grown at a
+    time, the same as if all were grown together: their seeds come from one generator.
     """
     size = ensemble.n_estimators
     at_once = max(1, TREE_ENTRIES // (codes.size * (int(codes.max()) + 1)))
@@ -231,11 +219,11 @@ def _grow_trees(
         bags = (np.bincount(own, minlength=codes.size) for own in ensemble.estimators_samples_)
         unseen += [bag == 0 for bag in bags]
         del ensemble.estimators_  # before the next ones are grown
-    return splits, sparse.vstack(proportions, format="csc"), np.array(unseen)
+    return pack_trees(splits), sparse.vstack(proportions, format="csc"), np.array(unseen)
 
 
 def _shrink_leaves(
-    one: GrownGroup, codes: np.ndarray, games: Sequence[int]
+    one: GrownGroup, proportions: sparse.csc_array, codes: np.ndarray, games: Sequence[int]
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Return the best strength, the values of all leaves with it, and the rows' scores out of bag.
 
@@ -244,14 +232,14 @@ def _shrink_leaves(
     """
     scores = np.empty((STRENGTHS.size, codes.size, len(games)))
     for column, game in enumerate(games):
-        proportions = one.proportions[:, [game]].toarray()[:, 0]
-        for number, values in enumerate(shrink(one.trees, proportions, STRENGTHS)):
+        own = proportions[:, [game]].toarray()[:, 0]
+        for number, values in enumerate(shrink(one.trees, own, STRENGTHS)):
             scores[number, :, column] = score_unseen(one, values / one.trees.n_trees)
     chosen = choose_strength(scores, codes[:, None] == np.asarray(games))
     kept = np.empty((len(games), one.trees.leaf_sizes.size), np.float32)
     for column, game in enumerate(games):
-        proportions = one.proportions[:, [game]].toarray()[:, 0]
-        kept[column] = shrink(one.trees, proportions, STRENGTHS[[chosen]])[0] / one.trees.n_trees
+        own = proportions[:, [game]].toarray()[:, 0]
+        kept[column] = shrink(one.trees, own, STRENGTHS[[chosen]])[0] / one.trees.n_trees
     return STRENGTHS[chosen], kept, scores[chosen]
 
 
