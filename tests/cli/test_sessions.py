@@ -60,15 +60,18 @@ def test_only_labels_drawn_at_random_test_a_fit(command, monkeypatch):
     assert "train and never test" in command.out
 
 
-def test_before_an_attempt_only_the_first_rows_test(command):
-    label(70)
+@pytest.mark.parametrize("n_labels", [25, 70])
+def test_before_an_attempt_only_the_first_rows_test(command, n_labels):
+    """They are no planned sample: who labels sees how well it goes, and may stop at its best."""
+    label(n_labels)
     session = read_session(SESSION)
     n_first = int(np.sum(session.reasons == "start"))
+    assert n_first == min(n_labels, 30)
     assert set(session.sample.rows) == set(session.rows[session.reasons == "start"])
     assert (np.diff(session.sample.rows) < 0).any()  # in the order of the draw
     assert session.sample.describe().endswith("one after the other")
     assert command(*FIT, "--confidence", 0.9).code == 0, command.err
-    assert command.result["session"] == {"n_chosen": 70 - n_first, "n_drawn": n_first}
+    assert command.result["session"] == {"n_chosen": n_labels - n_first, "n_drawn": n_first}
     found = command.result["certificate"]
     assert found["n_tested"] <= n_first
     assert found["kind"] == "estimate"
@@ -135,14 +138,6 @@ def test_a_session_of_other_rows(command, part, said):
     pd.read_csv("rows.csv")[part].to_csv("rows.csv", index=False)
     assert command(*FIT).code == ExitCode.DATA
     assert said in command.result["error"]
-
-
-def test_first_rows_alone_are_no_planned_sample(command):
-    """Whoever labels sees how well it goes, and may stop where it looks best."""
-    label(25)
-    assert set(read_session(SESSION).reasons) == {"start"}
-    assert command(*FIT, "--confidence", 0.9).code == 0, command.err
-    assert command.result["certificate"]["kind"] == "estimate"
 
 
 @pytest.mark.parametrize(

@@ -267,11 +267,19 @@ def fit_to(command, labels, *words, suffix="csv"):
     return command.result
 
 
-def test_blanks_around_labels_and_marks_of_missing_ones_are_left_out(command):
-    labels = ["yes", "no "] * 20 + ["NA", "?", " ", None] * 5
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["yes", "no "] * 20 + ["NA", "?", " ", None] * 5, {"no": 20, "yes": 20}),
+        (["A"] * 20 + ["a"] * 20 + [None] * 20, {"A": 20, "a": 20}),  # single letters
+        ([-1, 1] * 20 + [None] * 20, {"-1": 20, "1": 20}),
+    ],
+)
+def test_labels_that_are_read_as_they_are_but_for_blanks(command, labels, classes):
     found = fit_to(command, labels)
-    assert found["classes"] == {"no": 20, "yes": 20}
+    assert found["classes"] == classes
     assert found["n_unlabeled"] == 20
+    assert not any("unlabeled" in note for note in found["notes"])
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -283,11 +291,6 @@ def test_spellings_of_a_class_are_merged_with_a_note(command, suffix):
         "Read as one class 'Yes' of 'y': 'Yes' (20), 'yes' (3), ' YES' (2).",
         "Read as one class 'No' of 'y': 'No' (20), 'no' (1).",
     ]
-
-
-def test_single_letters_are_not_merged(command):
-    found = fit_to(command, ["A"] * 20 + ["a"] * 20 + [None] * 9)
-    assert found["classes"] == {"A": 20, "a": 20}
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -304,12 +307,6 @@ def test_marks_of_unlabeled_rows_are_suggested_and_taken(command, mark, classes,
     assert not any(str(mark) in note for note in found["notes"])
     found = fit_to(command, labels, "--unlabeled-value", "nothing", suffix=suffix)
     assert "No row has 'nothing' in 'y', which --unlabeled-value names." in found["notes"]
-
-
-def test_minus_one_beside_one_class_is_a_class(command):
-    found = fit_to(command, [-1, 1] * 15 + [None] * 9)
-    assert found["classes"] == {"-1": 15, "1": 15}
-    assert not any("unlabeled" in note for note in found["notes"])
 
 
 @pytest.mark.parametrize("values", [np.arange(17, 90), np.arange(100) / 10])

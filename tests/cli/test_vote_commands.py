@@ -8,14 +8,18 @@ import hedgeclipper
 from tests.command_line import crowd
 
 
+def write(votes, gold):
+    votes.to_csv("votes.csv", index=False)
+    gold.to_csv("gold.csv", index=False)
+
+
 @pytest.mark.parametrize("form", ["wide", "long"])
 def test_votes(command, form):
     votes, gold = crowd()
     if form == "long":
         votes = votes.melt("item", var_name="worker", value_name="label")
         votes = votes.rename(columns={"item": "task"}).dropna()
-    votes.to_csv("votes.csv", index=False)
-    gold[:40].to_csv("gold.csv", index=False)
+    write(votes, gold[:40])
     command("votes", "votes.csv", "--gold", "gold.csv", "-o", "labels.parquet", "-m", "v.skops")
     assert command.code == 0
     assert "120 rows, 3 voters" in command.out
@@ -42,8 +46,7 @@ def test_a_long_table_with_minus_one_for_none(command, strings):
         votes["label"] = votes["label"].map(codes).astype("Int64")
         gold["truth"] = gold["truth"].map(codes)
     votes["label"] = votes["label"].astype(object).where(votes["label"].notna(), -1)
-    votes.to_csv("votes.csv", index=False)
-    gold[:40].to_csv("gold.csv", index=False)
+    write(votes, gold[:40])
     command("votes", "votes.csv", "--gold", "gold.csv", "-o", "labels.csv", "--json")
     assert command.code == 0
     assert command.result["classes"] == (list(codes) if strings else [0, 1, 2])
@@ -89,8 +92,7 @@ def test_votes_where_minus_one_is_a_class(command):
 
 def test_votes_with_a_guarantee_and_automatic_labels(command):
     votes, gold = crowd(1200)
-    votes.to_csv("votes.csv", index=False)
-    gold[:400].to_csv("gold.csv", index=False)
+    write(votes, gold[:400])
     words = ("votes", "votes.csv", "--gold", "gold.csv", "--confidence", 0.9)
     assert command(*words, "-o", "all.csv", "--json").code == 0
     certificate = command.result["certificate"]
@@ -127,8 +129,7 @@ def test_the_index_of_a_frame_is_the_key(command):
 
 def test_no_accuracy_is_outside_its_bounds(command):
     votes, gold = crowd()
-    votes.to_csv("votes.csv", index=False)
-    gold[:40].to_csv("gold.csv", index=False)
+    write(votes, gold[:40])
     command("votes", "votes.csv", "--gold", "gold.csv")
     found = re.findall(r"(\d+\.\d)% +(\d+\.\d)% to (\d+\.\d)%", command.out)
     assert len(found) == 3
@@ -165,8 +166,7 @@ def test_gold_labels_among_the_votes_are_refused_or_kept(command):
         model.set_params(keep=["old"]).fit(frame, "gold")
     assert model.voters_.tolist() == ["ann", "bob", "eve", "old"]
     assert model.set_params(keep=None).fit(frame.drop(columns="old"), "gold").n_labeled_ == 40
-    votes.to_csv("votes.csv", index=False)
-    gold[:40].to_csv("gold.csv", index=False)
+    write(votes, gold[:40])
     assert command("votes", "votes.csv", "--gold", "gold.csv").code != 0
     assert "Voter 'old' seems to be made of the labels" in command.err
     assert command("votes", "votes.csv", "--gold", "gold.csv", "--keep", "old").code == 0

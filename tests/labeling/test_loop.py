@@ -102,28 +102,6 @@ def test_people_who_differ_settle_it(rows):
     assert loop.status().agreement == 0.5
 
 
-def test_known_labels_count_as_right_and_are_not_asked_again(rows):
-    X, y = rows
-    known = np.full(len(y), None, object)
-    known[:40] = y[:40]
-    loop = LabelingLoop(X, classes=NAMES, y=known, model=LogisticRegression())
-    asked = [int(row) for _ in range(30) for row in _told(loop, y, "bob")]
-    assert min(asked) >= 40
-
-
-def _told(loop, y, annotator):
-    asked = loop.ask(1, annotator=annotator)
-    loop.tell(asked, y[asked], annotator=annotator)
-    return asked
-
-
-def test_rows_that_were_not_asked_for_were_chosen(rows):
-    X, _ = rows
-    loop = make_loop(X)
-    loop.tell(3, NAMES[0])
-    assert loop.reason(3) == "chosen"
-
-
 def test_a_second_person_is_asked_for_some_labels_again(rows):
     X, y = rows
     loop = make_loop(X)
@@ -155,6 +133,7 @@ def test_one_person_alone_is_never_asked_twice(rows):
 def test_notes_are_part_of_the_result(rows):
     loop = make_loop(rows[0])
     loop.tell([3, 4], ["yes", None], notes=["blurred", ""])
+    assert loop.reason(3) == "chosen"  # nobody has asked for it
     loop.tell(3, "yes", annotator="bob", notes=["indeed"])
     assert loop.result().notes == {3: "blurred; indeed"}
 
@@ -188,9 +167,9 @@ def test_known_labels_train_and_are_not_asked(rows):
     loop = make_loop(X, y=known)
     assert loop.phase == "choose"  # they are enough to begin with
     asked = []
-    while (more := loop.ask(20)).size:
+    while (more := loop.ask(1 if len(asked) < 30 else 20, annotator="bob")).size:
         asked += more.tolist()
-        loop.tell(more, y[more])
+        loop.tell(more, y[more], annotator="bob")
     assert min(asked) >= 100
     assert np.array_equal(loop.result().labels[:100], y[:100])
 
@@ -283,14 +262,7 @@ def test_the_promise_is_broken_no_more_often_than_the_level_says():
     assert stats.binomtest(broken, 200, 0.5, alternative="greater").pvalue > 1e-4
 
 
-# six ways to break it
-
-
-def test_test_rows_are_drawn_after_the_last_chosen_label(rows):
-    X, y = rows
-    loop = run(make_loop(X), y, until="prove")
-    attempt = loop._state.attempts[-1]
-    assert np.array_equal(attempt.pool, np.flatnonzero(loop._codes == NONE))
+# ways to break it
 
 
 def test_a_row_that_was_shown_before_the_draw_is_a_test_row_from_then_on(rows):
@@ -342,16 +314,21 @@ def test_skipped_test_rows_count_as_wrong(rows):
     assert np.array_equal(*found)
 
 
-def test_predictions_and_order_stay_as_they_were(rows):
+def test_test_rows_predictions_and_order_stay_as_they_were(rows):
+    """Rows are drawn after the last chosen label, and the limit is part of the attempt."""
     X, y = rows
     loop = run(make_loop(X), y, until="prove")
     attempt = loop._state.attempts[-1]
+    assert np.array_equal(attempt.pool, np.flatnonzero(loop._codes == NONE))
     before = [a.copy() for a in (attempt.order, attempt.predicted, attempt.by_uncertainty)]
     n_test = attempt.n_test
     run(loop, y, until="review")
     after = attempt.order, attempt.predicted, attempt.by_uncertainty
     assert all(map(np.array_equal, before, after))
     assert attempt.n_test == n_test == loop.status().n_test
+    assert attempt.limit == 40
+    with pytest.raises(AttributeError):
+        loop.result().claim.max_error = 0.2
 
 
 def test_attempts_have_the_levels_of_a_schedule(rows):
@@ -364,15 +341,6 @@ def test_attempts_have_the_levels_of_a_schedule(rows):
     assert sum(loop._state.levels) == pytest.approx(0.05)
     assert [a.level for a in loop._state.attempts] == loop._state.levels[: loop.n_attempts]
     assert loop.result().labels.tolist()
-
-
-def test_one_sample_answers_one_question(rows):
-    """The limit is part of the attempt, and the curve is called an estimate."""
-    X, y = rows
-    loop = run(make_loop(X), y, until="review")
-    assert loop._state.attempts[-1].limit == 40
-    with pytest.raises(AttributeError):
-        loop.result().claim.max_error = 0.2
 
 
 def test_default_model_is_hedgeclipper(rows):

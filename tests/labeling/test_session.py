@@ -118,9 +118,10 @@ def test_sessions_of_other_versions_are_refused_and_stay_as_they_are(path, versi
     assert path.read_bytes() == content
 
 
-def test_read_session_needs_a_file(path):
-    with pytest.raises(FileNotFoundError):
-        read_session(path.with_name("none"))
+def test_a_session_that_is_none(path):
+    for read in (read_session, SessionFile.open):
+        with pytest.raises(FileNotFoundError, match=r"no session|No such file"):
+            read(path)
 
 
 def test_every_torn_end_is_a_whole_session_before(path, tmp_path):
@@ -233,15 +234,20 @@ def test_forged_sessions_are_refused(path, change):
         resume(path)
 
 
-def test_predictions_that_were_changed_or_lost_are_refused(path):
+@pytest.fixture
+def arrays(path):
+    """The file of the predictions of an attempt, and what is in it."""
     run(make_loop(X, session=path), Y, until="prove").close()
     (arrays,) = path.parent.glob("*.npz")
     with np.load(arrays) as file:
-        found = dict(file)
+        return arrays, dict(file)
+
+
+def test_predictions_that_were_changed_or_lost_are_refused(path, arrays):
+    arrays, found = arrays
     damaged = bytearray(arrays.read_bytes())
     damaged[60:90] = b"\xff" * 30  # what is compressed there cannot be unpacked
-    found["predicted"] = 1 - found["predicted"]
-    np.savez(arrays, **found)
+    np.savez(arrays, **{**found, "predicted": 1 - found["predicted"]})
     with pytest.raises(SessionError, match="holds other predictions"):
         resume(path)
     for content in (b"PK", damaged):
@@ -254,11 +260,8 @@ def test_predictions_that_were_changed_or_lost_are_refused(path):
 
 
 @pytest.mark.parametrize(("name", "kind"), [("predicted", float), ("uncertainties", complex)])
-def test_forged_predictions_of_another_kind_are_refused(path, name, kind):
-    run(make_loop(X, session=path), Y, until="prove").close()
-    (arrays,) = path.parent.glob("*.npz")
-    with np.load(arrays) as file:
-        found = dict(file)
+def test_forged_predictions_of_another_kind_are_refused(path, arrays, name, kind):
+    arrays, found = arrays
     found[name] = found[name].astype(kind)
     np.savez(arrays, **found)
     rewritten(path, set_in("attempt", digest=digest_arrays(found)))
@@ -378,8 +381,3 @@ def test_a_label_is_on_disk_when_tell_returns(path):
         "note": "clear",
         "check": "",
     }
-
-
-def test_no_session(path):
-    with pytest.raises(FileNotFoundError, match="no session"):
-        SessionFile.open(path)
