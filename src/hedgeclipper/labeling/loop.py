@@ -7,7 +7,7 @@ These labels train the model for a second attempt, which has a small part of the
 and is made only if it saves at least half of what is left.
 
 All that counts is made of events, the lines of the session file (`state`). A loop adds what need
-not survive: the last fit, which rows are open, and estimates.
+not survive: the last fit, which rows are open, and estimates (`estimates`).
 """
 
 from __future__ import annotations
@@ -19,22 +19,15 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.bounds.auto_labels import check_max_error
-from hedgeclipper.bounds.finishing import FileClaim, Plan
+from hedgeclipper.bounds.finishing import FileClaim
 from hedgeclipper.bounds.sample import draw_sample
-from hedgeclipper.bounds.whole_file import error_limit
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io.frames import as_frame, as_plain_array, is_frame, missing_labels
 from hedgeclipper.labeling.attempt import Attempt, attempt_seed, draw_order
+from hedgeclipper.labeling.estimates import Estimates
 from hedgeclipper.labeling.fitting import FitJob, FitResult
 from hedgeclipper.labeling.marks import DISPUTED, NONE, SKIPPED
-from hedgeclipper.labeling.policy import (
-    ErrorCurve,
-    Proof,
-    choose_rows,
-    expected_proof,
-    fit_error_curve,
-    is_time_to_prove,
-)
+from hedgeclipper.labeling.policy import choose_rows, is_time_to_prove
 from hedgeclipper.labeling.progress import LabelingResult, LabelingStatus
 from hedgeclipper.labeling.session import (
     VERSION,
@@ -189,8 +182,7 @@ class LabelingLoop:
         self._open: dict[int, str] = {}
         self._n_asked = 0
         self._cache: dict[str, Any] = {}
-        self._sorted: tuple[Any, np.ndarray] = None, np.zeros(0, np.int64)
-        self._proofs: dict[int, Proof] = {}  # by limit, since the last fit
+        self._estimates = Estimates(state, None, self._way)
 
     # what people do
 
@@ -295,7 +287,7 @@ class LabelingLoop:
             self._state.apply(event)
             self._open.pop(event.get("row", NONE), None)
         self._cache.clear()
-        self._proofs.pop(self._state.limit, None)  # those of other limits are for a curve alone
+        self._estimates.forget_labels()
 
     # fits
 
@@ -321,8 +313,7 @@ class LabelingLoop:
         is_stale = self._fit is not None and result.n_labels < self._fit.n_labels
         if self._state.running is None and not is_stale:
             self._fit = result
-            self._cache.clear()
-            self._proofs.clear()
+            self._estimates = Estimates(self._state, result, self._way)
 
     def prediction(self, row: int) -> tuple[Any, float] | None:
         """Return what the last fit predicts for a row, with its probability; None without one."""
@@ -363,14 +354,14 @@ class LabelingLoop:
         codes, needs_review, running = self._codes, self._needs_review(), self._state.running
         best, attempts = self._best(), self._state.attempts
         both, agreed = self._state.marks.agreement()
-        estimate, interval = self._estimated_error()
+        estimate, interval = self._estimates.error()
         n_left, more = int(needs_review.sum()), None
         if running is not None:
-            more = running.expected(codes, self._curve()).cost
+            more = running.expected(codes, self._estimates.curve).cost
         elif best is not None or self._state.level is None:
             more = n_left
         elif self._fit is not None:
-            more = self._expected_proof(self._state.limit).cost
+            more = self._estimates.proof(self._state.limit).cost
         return LabelingStatus(
             phase=self.phase,
             n_rows=self.n_rows,
@@ -383,7 +374,7 @@ class LabelingLoop:
             n_needs_no_review=self.n_rows - n_left,
             n_left_to_review=n_left,
             n_more_labels=more,
-            plan=self._plan(),
+            plan=self._estimates.plan(),
             n_second=both,
             agreement=agreed / both if both else None,
             max_error=self.max_error,
@@ -449,7 +440,7 @@ class LabelingLoop:
     def _is_time_to_prove(self) -> bool:
         if self._fit is None or self._state.level is None:
             return False
-        proof, n_left = self._expected_proof(self._state.limit), int(self._needs_review().sum())
+        proof, n_left = self._estimates.proof(self._state.limit), int(self._needs_review().sum())
         most = RESERVE_SAVES * n_left if self._state.attempts else n_left
         n_labels = int(np.sum(self._codes >= 0))
         return proof.cost < most and is_time_to_prove(proof, n_labels, way=self._way)
@@ -468,7 +459,7 @@ class LabelingLoop:
             "attempt": number,
             "level": state.level,
             "seed": seed,
-            "tests": min(self._expected_proof(state.limit).n_test, arrays["order"].size),
+            "tests": min(self._estimates.proof(state.limit).n_test, arrays["order"].size),
             "digest": digest_arrays(arrays),
         }
         if self._file is not None:
@@ -476,7 +467,7 @@ class LabelingLoop:
             self._file.append([event])
         state.apply({**event, "arrays": arrays})
         self._cache.clear()
-        self._proofs.clear()
+        self._estimates = Estimates(state, fit, self._way)
 
     def _load_arrays(self, number: int, digest: str, n_rows: int) -> Mapping[str, np.ndarray]:
         assert self._file is not None
@@ -498,8 +489,7 @@ class LabelingLoop:
             is_free = codes == NONE
             is_free[list(self._open)] = False
             rng, self._n_asked = self._rng(CHOOSE_STREAM, self._n_asked), self._n_asked + 1
-            is_known = self._fit is not None and self._way == "chosen"
-            known = self._fit.uncertainties if self._fit is not None and is_known else None
+            known = self._fit.uncertainties if self._fit and self._way == "chosen" else None
             more, reason = choose_rows(np.flatnonzero(is_free), known, n, rng).tolist(), "chosen"
         else:
             more = self._fresh(self._review_rows())
@@ -552,71 +542,6 @@ class LabelingLoop:
             return "review"
         # a row that nobody asked for was chosen by who labels it
         return "chosen" if self.phase in ("start", "choose") else "review"
-
-    # estimates
-
-    def _curve(self) -> ErrorCurve:
-        """Return how often predictions are wrong, by the last 120 labels given after them."""
-        if "curve" not in self._cache:
-            own = [
-                mark
-                for marks in self._state.marks.all()
-                for mark in marks[:1]  # the model has learned from the first one
-                if mark.uncertainty is not None and mark.code >= 0
-            ][-120:]
-            wrong = [mark.code != mark.predicted for mark in own]
-            curve = fit_error_curve(wrong, [mark.uncertainty for mark in own], way=self._way)
-            self._cache["curve"] = curve
-        return self._cache["curve"]
-
-    def _expected_proof(self, limit: int) -> Proof:
-        """Return what is expected to be left to do if an attempt begins; an estimate."""
-        assert self._fit is not None
-        left = np.flatnonzero(self._codes == NONE)
-        n_undecided = int(np.sum(self._codes < NONE))
-        if self._state.level is None:
-            return Proof(0, left.size + n_undecided)
-        if limit not in self._proofs:
-            shown = _spaced(self._ordered(self._fit, self._codes == NONE), 10_000)
-            errors = self._curve()(shown)
-            proof = expected_proof(errors, left.size, limit=limit, delta=self._state.level)
-            self._proofs[limit] = Proof(proof.n_test, proof.n_review + n_undecided)
-        return self._proofs[limit]
-
-    def _ordered(self, source: FitResult | Attempt, is_shown: np.ndarray) -> np.ndarray:
-        """Return uncertainties of some rows, ascending; all are sorted once, since that is slow."""
-        if self._sorted[0] is not source:
-            self._sorted = source, np.argsort(source.uncertainties, kind="stable")
-        order = self._sorted[1]
-        return source.uncertainties[order[is_shown[order]]]
-
-    def _plan(self) -> Plan | None:
-        """Return what other errors would take; None once an attempt has begun for this one."""
-        if self._fit is None or self._state.attempts:
-            return None
-        usual = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
-        errors = np.array(sorted({*usual, self.max_error}))
-        limits = [error_limit(one, self.n_rows) for one in errors.tolist()]
-        by_hand = np.array([self._expected_proof(limit).cost for limit in limits])
-        n_left = int(np.sum(self._codes < 0))
-        return Plan(errors, by_hand, {}, n_left, self.n_rows, self.confidence_level)
-
-    def _estimated_error(self) -> tuple[float | None, tuple[float, float] | None]:
-        source = self._state.attempts[-1] if self._state.attempts else self._fit
-        if source is None:
-            return None, None
-        rest = self._ordered(source, self._codes < 0)
-        shown = _spaced(rest, 1000)
-        points = np.random.default_rng(0).normal(size=(100, 2))
-        rates = self._curve()(shown, points).mean(axis=1) if rest.size else np.zeros(100)
-        rates *= rest.size / self.n_rows
-        low, high = np.quantile(rates, (0.05, 0.95)).tolist()
-        return float(np.median(rates)), (low, high)
-
-
-def _spaced(values: np.ndarray, n: int) -> np.ndarray:
-    """Return at most so many of the values, evenly spaced."""
-    return values[np.linspace(0, values.size - 1, min(values.size, n)).astype(int)]
 
 
 def _check_rows(X: Any, model: Any) -> tuple[Any, int, str]:
