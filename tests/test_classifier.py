@@ -101,17 +101,17 @@ def with_checks(*estimators):
     return lambda test: checks(pytest.mark.filterwarnings(*IGNORED)(test))
 
 
-@with_checks(
-    HedgeClipperClassifier("trees", n_estimators=12),
-    HedgeClipperClassifier([("linear", RidgeClassifier()), ("tree", own()[2][1])]),
-)
+@with_checks(HedgeClipperClassifier("trees", n_estimators=12))
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
-@with_checks(HedgeClipperClassifier(n_estimators=12))
-def test_scikit_learns_checks_of_the_default_voters(estimator, check):
+@with_checks(
+    HedgeClipperClassifier(n_estimators=12),
+    HedgeClipperClassifier([("linear", RidgeClassifier()), ("tree", own()[2][1])]),
+)
+def test_scikit_learns_checks_of_other_voters(estimator, check):
     check(estimator)
 
 

@@ -60,7 +60,7 @@ def test_the_unit_of_columns_does_not_matter(kind, tmp_path):
 
 
 def test_a_saved_model_knows_the_scale(tmp_path):
-    model, test = fit(UNITS["far"], "array", tmp_path)
+    model, test = fit(UNITS["far"], "strings", tmp_path)
     save(model, tmp_path / "model.hedgeclipper")
     loaded = load(tmp_path / "model.hedgeclipper")
     np.testing.assert_array_equal(loaded.predict_proba(test), model.predict_proba(test))

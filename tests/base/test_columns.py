@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import HashingVectorizer
 
-from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base.columns import (
     MOST_VALUES,
     ColumnEncoder,
@@ -206,31 +205,6 @@ def test_dates_that_are_ambiguous_are_said():
     assert plan(["01/02/2021", "13/02/2021"]).note == ""
     hours = ColumnEncoder().fit(pd.DataFrame({"t": ["20:30", "7:00"]}))
     assert hours.transform(pd.DataFrame({"t": ["12:45"]})).tolist() == [[12.75]]
-
-
-def test_a_label_that_depends_on_the_weekday_is_learned_from_dates_as_people_write_them():
-    days = pd.date_range("2021-01-01", periods=600)
-    rows = pd.DataFrame({"seen": days.strftime("%m/%d/%Y 10:00"), "noise": np.arange(600) % 7})
-    y = np.where(days.day_of_week < 5, "work", "rest")
-    labels = np.where(np.arange(600) % 3 == 0, y, None)
-    model = HedgeClipperClassifier("trees", n_estimators=60, random_state=0).fit(rows, labels)
-    assert np.mean(model.predict(rows) == y) > 0.95
-
-
-@pytest.mark.parametrize("frame_of", [of_pandas, of_polars, of_arrow])
-def test_frames_of_every_library_are_encoded_alike(frame_of):
-    columns = {
-        "n": [1, 2, None, 4],
-        "w": ["a", None, "b", "a"],
-        "t": [True, None, False, True],
-        "d": DAYS,
-    }
-    rows = frame_of(columns)
-    known = ColumnEncoder().fit(pd.DataFrame(columns))
-    np.testing.assert_array_equal(
-        ColumnEncoder().fit(rows).transform(rows), known.transform(pd.DataFrame(columns))
-    )
-    np.testing.assert_array_equal(known.transform(rows), known.transform(pd.DataFrame(columns)))
 
 
 def test_more_rows_to_learn_from():

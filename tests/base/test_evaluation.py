@@ -14,7 +14,7 @@ from hedgeclipper.base.evaluation import evaluate_predictions
 
 
 def small(**more):
-    return HedgeClipperClassifier(n_estimators=20, random_state=0, **more)
+    return HedgeClipperClassifier("trees", n_estimators=20, random_state=0, **more)
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
@@ -122,17 +122,6 @@ def test_the_target_of_a_frame_may_be_named(convert):
     assert ours.score(whole, "income") == theirs.score(frame[["a", "b"]], frame["income"])
     with pytest.raises(ValueError, match=r"X has no column 'incone'. It has 'a', 'b', 'income'"):
         small().fit(whole, "incone")
-
-
-@pytest.mark.filterwarnings("ignore::hedgeclipper.SeenRowsWarning")
-def test_the_target_of_a_frame_may_be_named_for_classifiers_given():
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.naive_bayes import GaussianNB
-
-    voters = [("logistic", LogisticRegression()), ("bayes", GaussianNB())]
-    frame = table().drop(columns="b")
-    model = HedgeClipperClassifier(voters, random_state=0).fit(frame, "income")
-    assert model.evaluate(frame, "income").n_samples > 30
 
 
 @pytest.mark.parametrize("confidence_level", [None, 0.9])

@@ -205,10 +205,8 @@ def defaults():
     return HedgeClipperClassifier(n_estimators=12, random_state=0)
 
 
-CASES = [
-    *((trees, frame) for frame in (of_pandas, of_nullable_pandas, of_polars, of_polars_categories)),
-    *((defaults, frame) for frame in (of_nullable_pandas, of_polars)),
-]
+FRAMES = of_pandas, of_nullable_pandas, of_polars, of_polars_categories
+CASES = [*((trees, frame_of) for frame_of in FRAMES), (defaults, of_polars)]
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,6 @@ X, Y = make_classification(400, n_informative=4, random_state=0)
 RNG = np.random.default_rng(0)
 VOTES = np.where(RNG.random((400, 4)) < 0.75, Y[:, None], 1 - Y[:, None])
 GOLD = np.where(np.arange(400) < 60, Y, -1)
-THREE_Y = make_classification(300, n_informative=5, n_classes=3, random_state=0)[1]
-THREE_VOTES = np.where(np.random.default_rng(0).random((300, 4)) < 0.7, THREE_Y[:, None], 0)
 OWN = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
 KINDS = ["trees", "own", "votes"]
 
@@ -96,11 +94,3 @@ def test_the_voter_of_the_largest_contribution_is_named(models, kind):
     names = summary.index if kind == "votes" else summary["voter"]
     heaviest = names[summary[contribution].to_numpy().argmax()]
     assert f"{len(summary)}, largest contribution from {heaviest}" in models[kind]._repr_html_()
-
-
-def test_the_error_in_the_summary_is_that_of_the_certificate():
-    model = VoteAggregator(confidence_level=0.9, random_state=0)
-    model.fit(THREE_VOTES, np.where(np.arange(300) < 20, THREE_Y, -1))
-    page = model._repr_html_()
-    assert escape(model.certificate_.describe().removeprefix("error ")) in page
-    assert "guaranteed with 90% confidence" in page

@@ -54,6 +54,7 @@ def test_indicators_of_the_bundled_data_are_those_of_a1a():
     np.testing.assert_array_equal(ours.target, theirs.target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in DATASETS if name != "a1a"])
 def test_real_archives(name, monkeypatch):
     archives = [(SHARED or data_folder()) / archive for archive in DATASETS[name].archives]

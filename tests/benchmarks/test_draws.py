@@ -61,13 +61,6 @@ def test_a_limit_takes_half_from_either_kind(files):
     assert draw.X_unlabeled.shape == (600, 1)
 
 
-def test_the_seed_is_the_draw(files):
-    first, again, other = (make_draw("plain", 50, seed) for seed in (0, 0, 1))
-    np.testing.assert_array_equal(first.X, again.X)
-    np.testing.assert_array_equal(first.X_unlabeled, again.X_unlabeled)
-    assert set(first.X.ravel()) != set(other.X.ravel())
-
-
 def test_each_class_has_two_labels(files):
     files["plain"].target[:] = np.arange(1000) % 100 == 0
     assert all(make_draw("plain", 20, seed).y.sum() >= 2 for seed in range(20))

@@ -168,30 +168,19 @@ def some_labels(n_review=6, **changes):
 
 
 def test_sentences_say_what_is_known_of_the_file():
-    assert str(some_labels()) == (
-        "4 of 10 rows need no review. If the other 6 are labeled by hand, at most 5% of all 30 "
-        "labels are wrong: guaranteed with 95% confidence. (Among the 4 at most 30.0%; always "
-        "guessing no: 24.0%)"
-    )
-    assert (
-        some_labels(0)
-        .describe()
-        .startswith(
-            "10 of 10 rows need no review. At most 5% of all 30 labels are wrong: guaranteed"
-        )
-    )
+    usual = str(some_labels())
+    for said in ("4 of 10", "other 6", "5% of all 30", "guaranteed with 95%", "30.0%", "no: 24.0%"):
+        assert said in usual
+    assert "other" not in some_labels(0).describe()
     guess = some_labels(kind="estimate", reason="rows differ", among="automatic").describe()
-    assert "At most 5% of these and the 120 tested rows that are as certain are wrong" in guess
-    assert guess.endswith("It is no guarantee, since rows differ.")
+    assert "5% of these and the 120 tested rows" in guess
+    assert "guaranteed" not in guess
+    assert guess.endswith("since rows differ.")
     stated = some_labels(is_recorded=False, n_skipped=3).describe()
-    assert "Skipped rows (3) count as wrong, and need review." in stated
-    assert stated.endswith("That the labels are a random sample was stated, not known.")
-    none = some_labels(10, n_needed=59, n_tested=20)
-    assert str(none) == (
-        "all 10 rows need review for at most 5% wrong: at least 59 random test labels are needed; "
-        "there are 20"
-    )
-    assert some_labels(10).describe().endswith("1 error among the 120 least uncertain test rows")
+    assert "Skipped rows (3)" in stated
+    assert "was stated, not known" in stated
+    assert "at least 59 random test labels" in str(some_labels(10, n_needed=59, n_tested=20))
+    assert "1 error among the 120 least uncertain" in some_labels(10).describe()
 
 
 def test_labels_that_are_needed_for_limits_per_class_count_those_on_other_classes():

@@ -290,28 +290,6 @@ def test_a_guarantee_needs_a_confidence_level_and_labels_like_the_other_rows():
     assert "labeled and unlabeled rows differ" in model.certificate_.reason
 
 
-@pytest.mark.slow
-def test_the_guarantee_holds_in_19_of_20_draws_of_labels():
-    votes, _, truth = some(800, accuracy=[0.7, 0.75, 0.8, 0.85], coverage=0.8)
-    rng = np.random.default_rng(0)
-    n_made = above = below = 0
-    for _ in range(200):
-        y = np.full(800, -1)
-        drawn = rng.choice(800, 200, replace=False)
-        y[drawn] = truth[drawn]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ShiftWarning)
-            model = fitted(votes, y, confidence_level=0.95)
-        bound = model.certificate_
-        error = (model.transduction_ != truth)[y < 0].mean()
-        n_made += bound.is_guarantee
-        above += bound.is_guarantee and error > bound.error_upper
-        below += bound.is_guarantee and error < bound.error_lower
-    assert n_made >= 150
-    # each is binomial with a probability of at most 0.05
-    assert max(above, below) <= 10 + 3 * np.sqrt(200 * 0.05 * 0.95)
-
-
 def test_rows_without_a_vote_may_come_apart():
     uncovered = np.full((3, 6), -1)
     apart = VoteAggregator().fit(L[:60], Y[:60], L_unlabeled=uncovered)
