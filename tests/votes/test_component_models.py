@@ -99,14 +99,14 @@ def test_labels_do_not_flatter_dawid_skene_of_weak_voters():
     """Labels at random: what predicts them better than a coin has seen them."""
     rng = np.random.default_rng(0)
     right, seen = [], []
-    for _ in range(10):
+    for _ in range(20):
         table = np.where(rng.random((300, 30)) < 0.1, rng.integers(0, 2, (300, 30)), -1)
         codes, fold, both = rng.integers(0, 2, 60), np.arange(60) % 10, kernel_of(table, 2)
         rows = both.take(np.arange(60, 300)), both.take(np.arange(60)), codes, UNIFORM, 1.0
         right.append(fit_dawid_skene(*rows, fold).without_own.argmax(axis=1) == codes)
         seen.append(fit_dawid_skene(*rows).without_own.argmax(axis=1) == codes)
-    assert np.mean(right) < 0.5 + 3 * np.sqrt(0.25 / 600)
-    assert np.mean(seen) > 0.5 + 6 * np.sqrt(0.25 / 600)
+    assert np.mean(right) < 0.5 + 3 * np.sqrt(0.25 / 1200)
+    assert np.mean(seen) > 0.5 + 6 * np.sqrt(0.25 / 1200)
 
 
 def test_unlabeled_rows_of_no_weight_leave_naive_bayes():
