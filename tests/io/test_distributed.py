@@ -202,7 +202,7 @@ def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypat
 def drawn(rows, n_rows, names=None, seed=0):
     from hedgeclipper.io.distributed import draw_from, select_columns
 
-    rows = select_columns(rows, names, "X_unlabeled")
+    rows = select_columns(rows, names, "X_unlabeled", 4)
     read = RowReader({"dtype": np.float32}, 4)
     with dask.config.set(scheduler="threads"):
         return draw_from(rows, n_rows, np.random.RandomState(seed), read=read)

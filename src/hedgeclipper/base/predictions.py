@@ -11,7 +11,7 @@ decisions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -324,11 +324,6 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
                 names = io.frame_names(given._meta if is_dask(given) else given)
                 names = X_unlabeled.source.column_names if is_file else names
                 self._reader = replace(self._reader, names=names)
-            if is_dask(X_unlabeled):
-                from hedgeclipper.io.distributed import select_columns
-
-                chosen = select_columns(X_unlabeled, self._reader.names, "X_unlabeled")
-                X_unlabeled = DaskRows(chosen, self._reader)
         rows = split_rows(X, y, X_unlabeled, minus_one_is_class)
         check_classification_targets(rows.y_labeled)
         return rows
@@ -355,17 +350,17 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         return SemiSupervisedRows(X_labeled, y, unlabeled, None)
 
     def _check_more(self, X: Any, name: str, once: bool = False) -> Any:
-        """Return rows as voters score them: a table or `RowBatches`, or a Dask collection as it is.
+        """Return rows as voters score them: a table, `RowBatches` or `DaskRows`.
 
         ``name`` is what errors call them; with ``once`` an iterator of batches will do.
         """
         if io.is_in_memory(X):
             return self._check_table(X, name)
         if is_dask(X):
-            from hedgeclipper.io.distributed import check_collection
+            from hedgeclipper.io.distributed import select_columns
 
-            check_collection(X, name, self.n_features_in_)
-            return X
+            chosen = select_columns(X, self._reader.used_names, name, self.n_features_in_)
+            return DaskRows(chosen, self._reader, name)
         if isinstance(X, (list, tuple)) and X and is_dask(X[0]):
             raise TypeError(
                 f"{name} is a list of Dask collections. Got {type(X[0]).__name__} in it. Make one "
@@ -448,7 +443,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         """Return the predictions of this method for rows; lazy for Dask."""
         check_is_fitted(self)
         predictor, rows = self._predictor, self._check_more(X, "X", once=True)
-        if not is_dask(rows):
+        if not isinstance(rows, DaskRows):
             batches = rows if isinstance(rows, RowBatches) else [rows]
             raw = [predictor.raw_predictions(batch, self.n_jobs) for batch in batches]
             return predictor.predict(np.concatenate(raw or [predictor.no_rows]), method)
@@ -459,12 +454,11 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         if nothing.ndim == 2:
             prefix = "probability" if method == "predict_proba" else method
             columns = [f"{prefix}_{label}" for label in self.classes_]
-        work = partial(predict_part, self._reader, predictor, method)
-        return map_partitions(work, nothing, rows, self._reader.names, columns)
+        work = rows.on_blocks(partial(_predict_blocks, predictor, method))
+        return map_partitions(work, nothing, rows.collection, columns)
 
 
-def predict_part(reader: RowReader, predictor: TablePredictor, method: str, rows: Any) -> Any:
+def _predict_blocks(predictor: TablePredictor, method: str, blocks: Iterable[Any]) -> np.ndarray:
     """Return the predictions for a partition of rows, on a worker; there may be none."""
-    blocks = reader.blocks(rows, "X") if rows.shape[0] else ()
-    raw = [predictor.no_rows, *(predictor.raw_predictions(block, 1) for block in blocks)]
-    return predictor.predict(np.concatenate(raw), method)
+    raw = [predictor.raw_predictions(block, 1) for block in blocks if block.shape[0]]
+    return predictor.predict(np.concatenate(raw or [predictor.no_rows]), method)

@@ -248,10 +248,11 @@ NO_UNLABELED_ROWS = (
 )
 
 
-def row_slices(rows: Any) -> Iterator[Any]:
-    """Yield the rows of an array, CSR matrix or frame in batches."""
-    for start in range(0, rows.shape[0], ROWS_PER_SLICE):
-        yield _safe_indexing(rows, slice(start, start + ROWS_PER_SLICE))
+def row_slices(rows: Any, size: int | None = None) -> Iterator[Any]:
+    """Yield the rows of an array, CSR matrix or frame in batches; one without rows if none are."""
+    size = size or ROWS_PER_SLICE
+    for start in range(0, max(rows.shape[0], 1), size):
+        yield _safe_indexing(rows, slice(start, start + size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,20 +331,21 @@ def _cells(batch: Any) -> tuple[np.ndarray, ...]:
 
 @dataclass(frozen=True, eq=False)
 class DaskRows:
-    """Unlabeled rows of a Dask array or frame, read where they are, block by block.
+    """Rows of a Dask array or frame, read where they are, block by block.
 
-    ``more`` rows, in memory and read already, come after them.
+    ``name`` is what errors call them. ``more`` rows, in memory and read already, come after them.
     """
 
     collection: Any
     read: RowReader
+    name: str
     more: Any = None
 
     def draw(self, n_rows: int, random_state: np.random.RandomState) -> Any:
         """Return the rows that are drawn from the same rows in batches, here."""
         from hedgeclipper.io.distributed import draw_from
 
-        read = partial(self.read, name="X_unlabeled")
+        read = partial(self.read, name=self.name)
         return draw_from(self.collection, n_rows, random_state, read=read, more=self.more)
 
     def score(
@@ -355,17 +357,20 @@ class DaskRows:
         """
         from hedgeclipper.io.distributed import score_and_draw
 
-        work = partial(_score_part, self.read, score)
-        n_seen, digest, drawn = score_and_draw(self.collection, work, n_rows, seed)
+        n_seen, digest, drawn = score_and_draw(self.collection, self.on_blocks(score), n_rows, seed)
         if self.more is not None:
             more_digest, scores = score([self.more])
             drawn = merge_draws(drawn, tag_rows(seed, n_seen, scores), n_rows)
             n_seen, digest = n_seen + len(scores), (digest + more_digest) % MODULUS
         return n_seen, digest, drawn
 
+    def on_blocks(self, work: Callable[[Iterable[Any]], Any]) -> Callable[[Any], Any]:
+        """Return what does work on the blocks of a partition, on any worker."""
+        return partial(_read_part, self.read, self.name, work)
 
-def _score_part(reader: RowReader, score: Callable[[Iterable[Any]], Any], part: Any) -> Any:
-    return score(reader.blocks(part, "X_unlabeled"))
+
+def _read_part(reader: RowReader, name: str, work: Callable[[Iterable[Any]], Any], X: Any) -> Any:
+    return work(reader.blocks(X, name))
 
 
 @dataclass(frozen=True)
@@ -418,8 +423,7 @@ class RowReader:
         Encoded rows are wide: their blocks are as large as the batches of files.
         """
         size = ROWS_PER_SLICE if self.encoder is None else rows_per_batch(self.n_columns)
-        for start in range(0, max(rows.shape[0], 1), size):
-            block = _safe_indexing(rows, slice(start, start + size))
+        for block in row_slices(rows, size):
             if self.encoder is None:
                 yield self(block, name)
             else:
@@ -449,14 +453,18 @@ class RowReader:
             rows = type(rows)((rows.data, indices, indptr), shape=rows.shape)
         return rows
 
+    @property
+    def used_names(self) -> list[str] | None:
+        """Names of the columns that are read; None if they have no names."""
+        return self.names if self.encoder is None else self.encoder.used_names
+
     def open_source(self, X: Any, name: str, once: bool) -> RowBatches:
         """Return batches of files and the like, which are read one by one.
 
         ``name`` is what errors call them; with ``once`` an iterator of batches will do.
         """
-        options: dict[str, Any] = {"name": name, "columns": self.names, "once": once}
+        options: dict[str, Any] = {"name": name, "columns": self.used_names, "once": once}
         if self.encoder is not None:
-            options["columns"] = self.encoder.used_names
             options["strings"] = self.encoder.string_names
         if self.encodes:
             options["frames"] = self.n_columns

@@ -57,8 +57,8 @@ def score_and_draw(
     with dask.config.set(LARGE_GRAPHS):
         scored = dask.persist(*[dask.delayed(_call)(part, sent) for part in partitions_of(X)])
         scores = [one[1] for one in scored]
-        digests = dask.compute(*[one[0] for one in scored])
-        sizes = dask.compute(*[dask.delayed(_n_rows)(part) for part in scores])
+        sizes = [dask.delayed(_n_rows)(part) for part in scores]
+        sizes, digests = dask.compute(sizes, [one[0] for one in scored])
         return sum(sizes), sum(digests) % MODULUS, _draw(scores, sizes, n_rows, seed)
 
 
@@ -79,8 +79,11 @@ def _draw(parts: Sequence[Any], sizes: Sequence[int], n_rows: int, seed: int) ->
     return draws[0].compute()
 
 
-def check_collection(X: Any, name: str, n_features: int) -> None:
-    """Raise unless X is an array of Dask with so many columns, or a frame."""
+def select_columns(X: Any, names: list[str] | None, name: str, n_features: int) -> Any:
+    """Return an array of Dask with so many columns, or the columns of these names of a frame.
+
+    ``name`` is what errors call it.
+    """
     if isinstance(X, Delayed) or getattr(X, "ndim", None) != 2:
         raise TypeError(
             f"{name} must be a two-dimensional array or a frame if it is a Dask collection. Got "
@@ -92,23 +95,25 @@ def check_collection(X: Any, name: str, n_features: int) -> None:
             f"{name} must have {n_features} columns, as the labeled rows have. Got a Dask array of "
             f"shape {X.shape}."
         )
+    if names is None or _is_array(X):
+        return X
+    check_columns(names, list(X.columns), name)
+    return X[names]
 
 
 def map_partitions(
     predict: Callable[[Any], np.ndarray],
     nothing: np.ndarray,
     X: Any,
-    names: list[str] | None,
     columns: str | list[str],
 ) -> Any:
     """Return predictions for each partition, as a lazy Dask collection like X.
 
-    ``nothing`` is what is predicted for no rows. Of a frame, the columns of these names are wanted,
-    in their order; ``columns`` are the names of the predictions, or the name of a single one.
+    ``nothing`` is what is predicted for no rows. Of a frame ``columns`` are the names of the
+    predictions, or the name of a single one.
     """
     sent = _sent(predict)
     if not _is_array(X):
-        X = select_columns(X, names, "X")
         meta = _framed(nothing, X._meta.index[:0], columns)
         return X.map_partitions(_predict_frame, sent, columns, meta=meta)
     X = X.rechunk({1: -1})
@@ -133,14 +138,6 @@ def partitions_of(X: Any) -> list[Any]:
     if _is_array(X):
         X = X.rechunk({1: -1})
     return list(np.ravel(X.to_delayed()))
-
-
-def select_columns(X: Any, names: Any, name: str) -> Any:
-    """Return a frame's columns of these names, in this order; arrays have none."""
-    if names is None or not hasattr(X, "columns"):
-        return X
-    check_columns(names, list(X.columns), name)
-    return X[list(names)]
 
 
 def _sizes_of(X: Any) -> list[int]:
