@@ -33,30 +33,14 @@ from sklearn.base import BaseEstimator
 from sklearn.tree import BaseDecisionTree
 
 from hedgeclipper import __version__
-from hedgeclipper.base.columns import ColumnEncoder, ColumnPlan, ColumnScale, TextView
 from hedgeclipper.base.predictions import TablePredictor
-from hedgeclipper.base.row_reader import RowReader
-from hedgeclipper.base.semi_supervised import SemiSupervisedSplit
-from hedgeclipper.bounds.certificate import Certificate, RateEvidence
-from hedgeclipper.bounds.sample import FirstQuestion
-from hedgeclipper.bounds.tested_predictions import TestedPredictions
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io.arrays import is_array
 from hedgeclipper.io.atomic import atomic_path
 from hedgeclipper.io.messages import import_extra
-from hedgeclipper.out_of_sample import TestedRows
 from hedgeclipper.sklearn_private import Tree
-from hedgeclipper.table_inspection import UnlabeledGain
-from hedgeclipper.voters.tree_groups import TreeGroup, TreeScorer
-from hedgeclipper.voters.trees import PackedTrees
-from hedgeclipper.voters.views import Components, QuantileColumns
-from hedgeclipper.voters.voters import VoterScorer
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.initial_model import VoteModel
-from hedgeclipper.votes.labeled_votes import LabeledVotes
-from hedgeclipper.votes.matrix import Votes
-from hedgeclipper.votes.vote_game import Constraints, VoterBounds
-from hedgeclipper.weighing import RankScale, VoteScales, WeightedVote
 
 # raised whenever a saved type is renamed or moved, or stores something else
 FORMAT = 19
@@ -67,38 +51,6 @@ _MOST_HEADER = 10_000
 _CHECKSUM_BYTES = 64
 # what a file may unpack to: models that we saved take 3 to 12 times the size of their files
 _FREE_BYTES, _MOST_TIMES = 16 * 2**20, 32
-# our types that a saved model is made of; files name them by module and class
-OWN_TYPES: tuple[type, ...] = (
-    ColumnEncoder,
-    ColumnPlan,
-    ColumnScale,
-    TextView,
-    TablePredictor,
-    RowReader,
-    SemiSupervisedSplit,
-    Certificate,
-    RateEvidence,
-    TestedPredictions,
-    FirstQuestion,
-    HedgeClipperClassifier,
-    TestedRows,
-    UnlabeledGain,
-    TreeGroup,
-    TreeScorer,
-    PackedTrees,
-    Components,
-    QuantileColumns,
-    VoterScorer,
-    VoteAggregator,
-    VoteModel,
-    LabeledVotes,
-    Votes,
-    Constraints,
-    VoterBounds,
-    RankScale,
-    VoteScales,
-    WeightedVote,
-)
 
 
 class ModelFileError(ValueError):
@@ -452,4 +404,37 @@ TYPES_OF_OTHERS: dict[str, Callable[[Any], None] | None] = {
     "sklearn.tree._tree.Tree": _check_tree,
 }
 
-TRUSTED = (*(f"{own.__module__}.{own.__name__}" for own in OWN_TYPES), *TYPES_OF_OTHERS)
+# our own types that a saved model is made of, by module and class, as files name them
+OWN_TYPES = (
+    "base.columns.ColumnEncoder",
+    "base.columns.ColumnPlan",
+    "base.columns.ColumnScale",
+    "base.columns.TextView",
+    "base.predictions.TablePredictor",
+    "base.row_reader.RowReader",
+    "base.semi_supervised.SemiSupervisedSplit",
+    "bounds.certificate.Certificate",
+    "bounds.certificate.RateEvidence",
+    "bounds.tested_predictions.TestedPredictions",
+    "bounds.sample.FirstQuestion",
+    "classifier.HedgeClipperClassifier",
+    "out_of_sample.TestedRows",
+    "table_inspection.UnlabeledGain",
+    "voters.tree_groups.TreeGroup",
+    "voters.tree_groups.TreeScorer",
+    "voters.trees.PackedTrees",
+    "voters.views.Components",
+    "voters.views.QuantileColumns",
+    "voters.voters.VoterScorer",
+    "votes.aggregator.VoteAggregator",
+    "votes.initial_model.VoteModel",
+    "votes.labeled_votes.LabeledVotes",
+    "votes.matrix.Votes",
+    "votes.vote_game.Constraints",
+    "votes.vote_game.VoterBounds",
+    "weighing.RankScale",
+    "weighing.VoteScales",
+    "weighing.WeightedVote",
+)
+
+TRUSTED = (*(f"hedgeclipper.{name}" for name in OWN_TYPES), *TYPES_OF_OTHERS)
