@@ -144,7 +144,7 @@ def test_a_model_file_remembers_the_first_question(command, monkeypatch):
         raise PermissionError("read-only")
 
     with monkeypatch.context() as patched:
-        patched.setattr("hedgeclipper.cli.model_commands.save", fail)
+        patched.setattr("hedgeclipper.cli.predict_commands.save", fail)
         words = ("predict", "m.skops", "rows.csv", "--max-error", 0.1, "-o", "p.csv")
         assert command(*words).code == 0
     assert "cannot remember this --max-error (read-only)" in " ".join(command.err.split())

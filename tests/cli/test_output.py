@@ -89,7 +89,7 @@ def test_stopped_while_predictions_are_written(command, monkeypatch, to):
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hedgeclipper.cli.model_commands.write_table", stop)
+    monkeypatch.setattr("hedgeclipper.cli.predict_commands.write_table", stop)
     command("predict", "m.skops", "rows.csv", "-o", to, "--force")
     assert command.code == 130
     assert sorted(path.name for path in Path().iterdir()) == sorted(["m.skops", to, "rows.csv"])

@@ -315,7 +315,7 @@ class Fit(Printing, Writing, Reading):
 class Predict(Printing, Writing, Reading):
     """Write predictions and probabilities for the rows of files, in their order."""
 
-    calls = "model_commands:predict"
+    calls = "predict_commands:predict"
     model: Path = _SAVED_MODEL
     files: list[str] = _argument("FILES...", "Rows to predict for.")
     to: Path = _option("OUT", "Where to write: a .parquet or .csv file.", "--output -o", ...)
@@ -423,7 +423,7 @@ class AuditPredictions(Printing, Writing, Reading):
 class Evaluate(Printing, Reading):
     """Measure a model on labeled rows that it has not seen: accuracy, AUC, errors by class."""
 
-    calls = "model_commands:evaluate"
+    calls = "predict_commands:evaluate"
     model: Path = _SAVED_MODEL
     files: list[str] = _argument("FILES...", "Rows with the target.")
     target: str | None = _option(

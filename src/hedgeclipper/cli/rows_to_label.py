@@ -10,9 +10,9 @@ import pandas as pd
 
 from hedgeclipper.cli.app import LabelRows
 from hedgeclipper.cli.finish_commands import SOURCE
-from hedgeclipper.cli.model_commands import check_finite, columns_to_use
 from hedgeclipper.cli.output import Output, UsageError, check_outputs, check_suffix
 from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, clean_labels
+from hedgeclipper.cli.training_rows import check_finite, columns_to_use
 from hedgeclipper.io import as_text, listed, missing_labels
 from hedgeclipper.labeling.rows_view import RowView
 
