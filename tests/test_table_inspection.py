@@ -64,15 +64,6 @@ def test_columns_that_are_not_encoded():
         _ = HedgeClipperClassifier().encoding_
 
 
-def test_strings_where_others_have_numbers_are_named():
-    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
-    model = fitted(rows=frame)
-    with pytest.raises(ValueError, match="Column 'b' must hold numbers, as in the rows the model"):
-        model.predict(frame.assign(b="many"))
-    with pytest.raises(ValueError, match="Column 'b' holds numbers only in the labeled rows"):
-        model.fit(frame[:150], Y[:150], X_unlabeled=frame[150:].assign(b="many"))
-
-
 # Voters.
 
 
@@ -157,20 +148,6 @@ def test_tested_rows_are_predicted_by_weights_from_the_other_folds(own):
 
 def _by_first_row(folds):
     return [(test[0], votes[0]) for test, votes, _ in folds]
-
-
-def test_held_out_rows_are_those_that_test():
-    model = fitted(confidence_level=0.9)
-    y, found = model.tested_probabilities()
-    errors = np.sum(found.argmax(axis=1) != y)
-    assert (y.size, errors) == (model.certificate_.n_tested, model.certificate_.n_errors)
-
-
-def test_a_saved_model_predicts_held_out_rows_as_before(own, tmp_path):
-    ours, theirs = (
-        model.tested_probabilities()[1] for model in (load(save(own, tmp_path / "new")), own)
-    )
-    np.testing.assert_array_equal(ours, theirs)
 
 
 # Importances.

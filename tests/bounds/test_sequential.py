@@ -17,11 +17,9 @@ from hedgeclipper.bounds.sequential import (
     least_drawn,
 )
 from hedgeclipper.bounds.whole_file import (
-    accept_rows,
     allowed_errors,
     error_limit,
     least_tested,
-    order_by_uncertainty,
 )
 from tests.bounds.small_pools import accepted_first, all_masks
 
@@ -251,35 +249,6 @@ def test_accepted_rows_are_the_most_of_any_look_so_far():
         theirs[drawn] = False
         np.testing.assert_array_equal(ours.is_accepted, theirs)
         assert ours.errors_left == min(max(limit - n_wrong, 0), theirs.sum())
-
-
-def test_more_labels_never_accept_fewer_rows():
-    rng = np.random.default_rng(1)
-    errors, drawn = rng.random(1000) < np.linspace(0, 0.2, 1000), rng.permutation(1000)
-    last = np.zeros(1000, bool)
-    for t in range(0, 600, 7):
-        first = drawn[:t]
-        found = accept_rows_so_far(np.arange(1000), first, errors[first], limit=50, delta=0.05)
-        now = found.is_accepted.copy()
-        assert not np.any(last & ~now & ~np.isin(np.arange(1000), first))
-        last = now
-    assert last.any()
-
-
-def test_one_look_accepts_less_than_the_fixed_test_but_not_by_much():
-    rng, parts = np.random.default_rng(2), []
-    for _ in range(50):
-        uncertainties = rng.beta(0.4, 2.0, 5000)
-        errors, order = (
-            rng.random(5000) < 0.6 * uncertainties,
-            order_by_uncertainty(uncertainties, 0),
-        )
-        tested = rng.permutation(5000)[:200]
-        arguments = (order, tested, errors[tested])
-        tests = accept_rows_so_far, accept_rows
-        parts.append([test(*arguments, limit=250, delta=0.05).n_accepted for test in tests])
-    sequential, fixed = np.mean(parts, axis=0)
-    assert 0.8 * fixed < sequential < fixed
 
 
 @pytest.mark.parametrize("n_pool", [1, 4, 7])

@@ -254,25 +254,6 @@ def test_a_part_without_rows():
     assert tests["none"].n_accepted == 0
 
 
-@pytest.mark.parametrize("delta", [0.3, 0.1])
-def test_limits_of_classes_hold_together(delta):
-    """Errors of both classes and of the file are close to what is allowed."""
-    rng, n_broken, n_repeats = np.random.default_rng(5), 0, 400
-    predicted = np.repeat(["a", "b"], [300, 700])
-    most = {"a": 30, "b": 35, "file": 60}
-    parts = {"a": predicted == "a", "b": predicted == "b", "file": np.ones(1000, bool)}
-    limits = {name: (parts[name], most[name]) for name in most}
-    for _ in range(n_repeats):
-        order, wrong = rng.permutation(1000), np.zeros(1000, bool)
-        for name, errors in (("a", 34), ("b", 39)):
-            wrong[rng.choice(np.flatnonzero(predicted == name), errors, replace=False)] = True
-        tested = rng.permutation(1000)[:300]
-        tests = accept_rows_of_parts(order, tested, wrong[tested], limits=limits, delta=delta)
-        accepted = tests["file"].is_accepted
-        n_broken += any(np.sum(accepted & wrong & parts[name]) > most[name] for name in most)
-    assert n_broken / n_repeats <= delta + 3 * np.sqrt(delta * (1 - delta) / n_repeats)
-
-
 @pytest.mark.parametrize("n_pool", [30, 1000, 20_000, 10**6])
 @pytest.mark.parametrize("delta", [0.05, 0.01])
 def test_pools_of_any_size_are_broken_with_probability_delta_at_most(n_pool, delta):
@@ -285,38 +266,3 @@ def test_pools_of_any_size_are_broken_with_probability_delta_at_most(n_pool, del
         if c < n_tested:  # else all rows are tested
             assert hypergeom.cdf(c, n_pool, limit + c + 1, n_tested) <= delta
             assert hypergeom.cdf(c + 1, n_pool, limit + c + 2, n_tested) > delta * (1 - 1e-5)
-
-
-# Simulation of worst cases.
-
-
-def worst_cases(rng, n_pool, limit):
-    """Return orders and errors that are hardest to test, by name."""
-    scores = np.arange(n_pool)
-    for name, extra in (("at the limit", 1), ("above the limit", max(2, limit // 3))):
-        errors = np.zeros(n_pool, bool)
-        errors[rng.choice(n_pool, min(limit + extra, n_pool), replace=False)] = True
-        yield f"says nothing, {name}", scores, errors
-        first = np.arange(n_pool) < limit + extra
-        yield f"upside down, {name}", scores, first
-        yield f"errors last, {name}", scores, first[::-1]
-        yield f"all tied, {name}", np.zeros(n_pool), first
-        yield f"two ties, {name}", scores // (n_pool // 2 + 1), errors
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_pool", [1000, 20_000])
-@pytest.mark.parametrize("part", [0.02, 0.1, 0.5])
-def test_worst_cases_are_broken_as_rarely_as_it_says(n_pool, part):
-    delta, n_repeats, max_error = 0.1, 200, 0.1
-    rng, limit = np.random.default_rng(7), error_limit(max_error, n_pool)
-    n_tested = max(int(part * n_pool), least_tested(n_pool, limit, delta))
-    for name, uncertainties, errors in worst_cases(rng, n_pool, limit):
-        broken = 0
-        for seed in range(n_repeats):
-            order = order_by_uncertainty(uncertainties, seed)
-            tested = rng.permutation(n_pool)[:n_tested]
-            found = accept_rows(order, tested, errors[tested], limit=limit, delta=delta)
-            left = np.sum(found.is_accepted & errors)
-            broken += left > limit or left > found.errors_left
-        assert broken / n_repeats <= delta + 3 * np.sqrt(delta * (1 - delta) / n_repeats), name

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from hedgeclipper import solve_game
 from hedgeclipper.game.equations import find_contradiction
 from hedgeclipper.game.solve import play, set_up_game
-from tests.small_games import SmallGame, objective, reference_minimum, small_games, spell_out
+from tests.small_games import objective, reference_minimum, small_games, spell_out
 
 A_RULES = [[-1, 1, 1], [-1, 1, 1], [1, -1, 1], [1, -1, 1], [1, 1, -1], [1, 1, -1]]
 B_RULES = [[1, 1, 1]] * 5 + [[-1, -1, -1]]
@@ -73,54 +73,6 @@ def test_objective_is_that_of_the_weights_and_they_lie_in_the_box(game):
         assert np.all(solution.weights >= 0)
 
 
-@given(small_games(losses=("zero_one",), ridge=False, two_sided=False, alpha=False))
-def test_value_is_at_least_that_of_the_best_voter(game):
-    solution = game.solve("exact")
-    safe = min(game.options["cap"], 1.0) * max(0.0, np.max(game.coverage * game.b))
-    assert solution.worst_case_correlation >= safe - 1e-9
-
-
-@given(small_games(), st.integers(2, 3), st.integers(0, 2**32 - 1))
-def test_duplicated_and_permuted_rows_change_nothing(game, times, seed):
-    order = np.random.default_rng(seed).permutation(len(game.votes) * times) % len(game.votes)
-    before = game.solve("batch", tol=1e-5)
-    options = dict(game.options)
-    if "participation" in options:
-        options["participation"] = options["participation"][order]
-    after = SmallGame(game.votes[order], game.b, game.loss, options).solve("batch", tol=1e-5)
-    allowed = before.duality_gap + after.duality_gap + 1e-9
-    assert after.objective == pytest.approx(before.objective, abs=allowed)
-
-
-@given(
-    small_games(losses=("zero_one",), ridge=False, two_sided=False),
-    st.integers(0, 2**32 - 1),
-    st.booleans(),
-)
-def test_one_more_voter_never_lowers_the_value(game, seed, duplicate):
-    rng = np.random.default_rng(seed)
-    more = game.votes[:, :1] if duplicate else rng.choice([-1.0, 1.0], (len(game.votes), 1))
-    correlation = game.b[:1] if duplicate else rng.uniform(-0.5, 0.9, 1)
-    options = dict(game.options)
-    if "participation" in options:
-        part = options["participation"]
-        options["participation"] = np.hstack([part, part[:, :1]])
-    larger = type(game)(
-        np.hstack([game.votes, more]), np.append(game.b, correlation), game.loss, options
-    )
-    before, after = game.solve("exact"), larger.solve("exact")
-    assert -after.slack >= -before.slack - 1e-7
-
-
-def test_permuted_voters_permute_the_predictions_of_a_strictly_convex_game():
-    rng = np.random.default_rng(1)
-    votes, b = rng.uniform(-1, 1, (200, 6)), rng.uniform(0, 0.4, 6)
-    order = rng.permutation(6)
-    ours = solve_by("batch", votes[:, order], b[order], ridge=1.0, tol=1e-9, max_iter=5000)
-    theirs = solve_by("batch", votes, b, ridge=1.0, tol=1e-9, max_iter=5000)
-    np.testing.assert_allclose(ours.weights, theirs.weights[order], atol=1e-4)
-
-
 @pytest.mark.parametrize("make", [np.float32, np.float64, np.int8, "sparse", "nan"])
 def test_the_kind_of_votes_does_not_matter(make):
     rng = np.random.default_rng(2)
@@ -167,23 +119,6 @@ def test_exact_keeps_small_votes():
     assert ours.worst_case_correlation > 0.4
 
 
-def test_known_class_frequencies_are_two_more_voters():
-    votes = np.tile([[1.0, 1.0, -1.0], [-1.0, 1.0, -1.0]], (50, 1))
-    for positive in (0.9, 0.1):
-        solution = solve_game(votes, [0.0, 2 * positive - 1, 1 - 2 * positive])
-        assert solution.worst_case_correlation == pytest.approx(0.8)
-        np.testing.assert_allclose(solution.predictions(votes), np.sign(positive - 0.5))
-
-
-def test_two_sided_knowledge_uses_bad_voters_too():
-    votes = np.array([[1.0], [-1.0]] * 50)
-    one_sided = solve_game(votes, [-0.8])
-    two_sided = SmallGame(votes, np.array([-0.8]), options={"widths": 0.1}).solve()
-    assert one_sided.worst_case_correlation == pytest.approx(0.0)
-    assert two_sided.worst_case_correlation == pytest.approx(0.7)
-    assert two_sided.weights[0] == pytest.approx(-1.0)
-
-
 def test_with_a_small_alpha_voters_above_it_are_at_the_cap_and_others_may_be_too(rng):
     """So the prediction need not be a count of those above it."""
     b, at_cap = np.array([0.81, 0.56, 0.24, 0.26, 0.22, 0.16]), []
@@ -194,13 +129,6 @@ def test_with_a_small_alpha_voters_above_it_are_at_the_cap_and_others_may_be_too
         at_cap.append(np.isclose(weights, 1.0))
     assert np.all(np.array(at_cap)[:, b > 0.3])
     assert np.any(np.all(at_cap, axis=1))
-
-
-def test_anchor_wins_as_the_ridge_grows():
-    rng = np.random.default_rng(5)
-    votes, b = rng.choice([-1.0, 1.0], (300, 5)), rng.uniform(0, 0.3, 5)
-    solution = solve_game(votes, b, ridge=1e5, anchor=0.2)
-    np.testing.assert_allclose(solution.weights, 0.2, atol=1e-3)
 
 
 def test_max_passes_is_kept():

@@ -7,11 +7,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_classification
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hedgeclipper import SemiSupervisedSplit
 from hedgeclipper.paper import ContradictoryCorrelationsWarning, PaperHedgeClipper
 from hedgeclipper.paper.classifier import separation
 
@@ -98,15 +95,6 @@ def test_labels_may_be_a_column_of_files_and_those_of_all_rows_are_kept(tmp_path
     np.testing.assert_array_equal(in_memory.transduction_, np.r_[Y[L], expected[U]])
     with pytest.raises(AttributeError, match="only where fit had these in memory"):
         _ = from_file.transduction_
-
-
-def test_marked_rows_in_a_pipeline():
-    y = np.where(np.arange(3000) < 300, Y, -1)
-    model = make_pipeline(StandardScaler(), PaperHedgeClipper(20, random_state=0)).fit(X, y)
-    assert model[-1].n_labeled_ == 300
-    assert np.mean(model.predict(X[U]) == Y[U]) > np.mean(Y[U] == 0) + 0.2
-    splits = list(SemiSupervisedSplit(3).split(X, y))
-    assert len(splits) == 3
 
 
 def test_many_classes_have_a_game_each():

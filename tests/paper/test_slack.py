@@ -102,16 +102,6 @@ def test_sgd_comes_near_the_value_of_the_linear_program():
     assert found.sigma.min() >= 0
 
 
-def test_theorem_2_has_a_minus_sign():
-    """V_alpha, by a linear program over z in [-alpha, alpha], is minus the least slack."""
-    problem, _, S = small_game(alpha=1.5)
-    own, n = problem, S.shape[1]
-    used = own.is_used
-    constraints = np.hstack([-S[used] / n, S[used] / n])
-    program = linprog(np.full(2 * n, 1 / n), constraints, -own.b[used], bounds=(0, 1.5))
-    assert -least_slack(problem, S)[0] == pytest.approx(program.fun, abs=1e-6)
-
-
 def test_the_papers_example_of_six_points():
     """Three "A" rules with error 1/3 beat three "B" rules with error 1/6 (Table 1)."""
     a = [[-1, 1, 1], [-1, 1, 1], [1, -1, 1], [1, -1, 1], [1, 1, -1], [1, 1, -1]]

@@ -1,11 +1,9 @@
 import pickle
-import tracemalloc
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
@@ -359,30 +357,6 @@ def test_the_same_seed_gives_the_same_where_the_game_is_played_on_a_sample(monke
     whole = (one.transduction_ == truth)[500:].mean()
     shares = [np.mean(votes == k, axis=1) for k in (0, 1)]
     assert whole > np.mean((shares[1] > shares[0]) == truth)
-
-
-@pytest.mark.slow
-def test_a_million_rows_of_two_thousand_voters_need_no_dense_matrix():
-    n_rows, n_voters, per_row = 1_000_000, 2000, 5
-    rng = np.random.default_rng(0)
-    truth = rng.integers(2, size=n_rows)
-    voter = rng.integers(n_voters, size=(n_rows, per_row))
-    voter = (voter + np.arange(per_row) * 400) % n_voters
-    voter.sort(axis=1)
-    first = np.c_[np.ones(n_rows, dtype=bool), np.diff(voter, axis=1) > 0]
-    label = np.where(rng.random(voter.shape) < 0.75, truth[:, None], 1 - truth[:, None])
-    row = np.broadcast_to(np.arange(n_rows)[:, None], voter.shape)
-    votes = sparse.csr_array((label[first], (row[first], voter[first])), shape=(n_rows, n_voters))
-    y = np.where(np.arange(n_rows) < 2000, truth, -1)
-    tracemalloc.start()
-    model = fitted(votes, y, random_state=0)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 1.5e9  # a byte for each place would be 2e9
-    # voters are equally good, so that the majority is the best prediction
-    majority = 2 * (label * first).sum(axis=1) > first.sum(axis=1)
-    lost = (majority == truth)[2000:].mean() - (model.transduction_ == truth)[2000:].mean()
-    assert abs(lost) < 0.01
 
 
 # What is wrong.
