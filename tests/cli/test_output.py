@@ -96,12 +96,11 @@ def test_stopped_while_predictions_are_written(command, monkeypatch, to):
     assert Path(to).read_text() == "old"
 
 
-@pytest.mark.parametrize("more", [[], pytest.param(["--json"], marks=pytest.mark.slow)])
-def test_the_work_is_done_though_nobody_reads_the_output(tmp_path, more):
+def test_the_work_is_done_though_nobody_reads_the_output(tmp_path):
     cancer().to_csv(tmp_path / "rows.csv", index=False)
     reader, writer = os.pipe()
     os.close(reader)
-    words = ["fit", "rows.csv", "--target", "benign", "--model", "m.skops", *more]
+    words = ["fit", "rows.csv", "--target", "benign", "--model", "m.skops"]
     done = subprocess.run(
         [*COMMAND, *words], cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True
     )

@@ -46,7 +46,7 @@ def fill_in(path, truth):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setitem(HedgeClipperClassifier.__init__.__kwdefaults__, "n_estimators", 40)
+    monkeypatch.setitem(HedgeClipperClassifier.__init__.__kwdefaults__, "n_estimators", 12)
     monkeypatch.chdir(tmp_path)
     rows = people(80, 0).assign(id=np.random.default_rng(0).permutation(80))
     rows.to_csv("rows.csv", index=False)

