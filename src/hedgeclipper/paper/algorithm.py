@@ -56,8 +56,6 @@ from hedgeclipper.voters.trees import (
 )
 
 ROWS_IN_BUFFER = 1 << 17
-# SGD: the length of step t is FIRST_STEP / sqrt(t)
-BATCH_SIZE, FIRST_STEP = 1024, 0.01
 
 
 class ContradictoryCorrelationsWarning(UserWarning):
@@ -369,12 +367,12 @@ def minimize_by_sgd(
     *,
     n_passes: int,
     rng: np.random.Generator,
-    batch_size: int = BATCH_SIZE,
-    step: float = FIRST_STEP,
+    batch_size: int = 1024,
+    step: float = 0.01,
 ) -> list[SlackSolution]:
     """Return the solution of each game after passes of projected SGD from 0.
 
-    All games are solved in the same passes.
+    All games are solved in the same passes. The length of step t is ``step`` / sqrt(t).
     """
     sigmas = [np.zeros(own.b.size) for own in games]
     n_steps = 0
