@@ -20,7 +20,7 @@ from hedgeclipper.cli.checked_labels import (
     has_record,
     settle_people,
 )
-from hedgeclipper.cli.finish_commands import LABEL, claim_of, labels_table, write_rows
+from hedgeclipper.cli.finish_commands import LABEL, labels_table, write_rows
 from hedgeclipper.cli.output import (
     ExitCode,
     Output,
@@ -274,11 +274,10 @@ def _labels_to_finish(
     for row in people.more:
         labels[row] = people.more[row] if before[row] else labels[row]
     assert found.file is not None
-    claim = claim_of(found.file, found.n_rows)
     is_people = found.is_checked.copy()
     is_people[people.skipped] = False
     review = np.append(found.review_order, np.array(people.skipped, np.int64))
-    return labels_table(frame, options.prediction, labels, is_people, review, claim)
+    return labels_table(frame, options.prediction, labels, is_people, review, found.file)
 
 
 def _print(found: Audit, people: PeoplesLabels, table: Files, output: Output) -> None:

@@ -153,7 +153,7 @@ def labels_table(
     labels: np.ndarray,
     is_people: np.ndarray,
     review_order: np.ndarray,
-    claim: FileClaim,
+    found: AutoLabels,
 ) -> pd.DataFrame:
     """Return the table of a file that people have to finish.
 
@@ -169,8 +169,8 @@ def labels_table(
         Which of these people have given.
     review_order : ndarray of int
         Rows that need review, in the order in which to review them.
-    claim : FileClaim
-        What is known of the labels once these are reviewed.
+    found : AutoLabels
+        What is known of the other labels.
     """
     frame = frame.rename(columns={prediction: PREDICTION})
     n_rows = len(frame)
@@ -194,12 +194,7 @@ def labels_table(
         ORDER: pd.Series(order, dtype="Int64").mask(order == 0),
         SOURCE: source,
     }
-    return with_claim(frame.assign(**columns), claim)
-
-
-def claim_of(found: AutoLabels, n_rows: int) -> FileClaim:
-    """Return what automatic labels tell of a file of so many rows once people have finished it."""
-    return FileClaim(
+    claim = FileClaim(
         n_rows,
         found.n_automatic,
         round(found.error_upper * found.n_rows),
@@ -208,6 +203,7 @@ def claim_of(found: AutoLabels, n_rows: int) -> FileClaim:
         found.kind,
         found.is_recorded,
     )
+    return with_claim(frame.assign(**columns), claim)
 
 
 def with_claim(table: pd.DataFrame, claim: FileClaim) -> pd.DataFrame:

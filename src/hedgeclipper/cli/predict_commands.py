@@ -16,7 +16,7 @@ from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.base.evaluation import Evaluation
 from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.cli.app import Evaluate, Predict
-from hedgeclipper.cli.finish_commands import OWN_COLUMNS, claim_of, labels_table
+from hedgeclipper.cli.finish_commands import OWN_COLUMNS, labels_table
 from hedgeclipper.cli.model_commands import load_model, used_names
 from hedgeclipper.cli.output import Output, auto_label_facts, check_outputs, check_suffix
 from hedgeclipper.cli.tables import (
@@ -234,8 +234,7 @@ def _labels_to_finish(
     labels = texts_of(predictions["prediction"])
     labels[is_people] = np.array(known["labels"], object)[: int(is_people.sum())]
     review = np.flatnonzero(~is_people)[found.review_order]
-    claim = claim_of(found, len(labels))
-    return labels_table(predictions, "prediction", labels, is_people, review, claim)
+    return labels_table(predictions, "prediction", labels, is_people, review, found)
 
 
 def _print_classes(found: Evaluation, output: Output) -> None:

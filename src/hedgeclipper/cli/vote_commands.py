@@ -13,7 +13,7 @@ from hedgeclipper.bounds.auto_labels import AutoLabels
 from hedgeclipper.bounds.sample import ROW
 from hedgeclipper.cli.app import LabelVotes, Predict
 from hedgeclipper.cli.checked_labels import LabelTable, has_record, note_skipped
-from hedgeclipper.cli.finish_commands import PREDICTION, claim_of, labels_table
+from hedgeclipper.cli.finish_commands import PREDICTION, labels_table
 from hedgeclipper.cli.output import (
     Output,
     UsageError,
@@ -231,8 +231,7 @@ def _label_table(
         index=range(votes.n_rows),
     )
     review = np.flatnonzero(~is_gold)[sure.review_order]
-    texts, claim = texts_of(labels), claim_of(sure, is_gold.size)
-    return labels_table(frame, PREDICTION, texts, is_gold, review, claim)
+    return labels_table(frame, PREDICTION, texts_of(labels), is_gold, review, sure)
 
 
 def _print_votes(table: Files, votes: Votes, gold: np.ndarray, output: Output) -> None:

@@ -33,10 +33,8 @@ from hedgeclipper.labeling.session import (
     VERSION,
     SessionError,
     SessionFile,
-    check_start,
     digest_arrays,
     read_arrays,
-    replay,
     write_arrays,
 )
 from hedgeclipper.labeling.state import SessionState, check_classes
@@ -153,18 +151,17 @@ class LabelingLoop:
             The loop; ``note`` says if the last line of the file was torn.
         """
         loop = cls.__new__(cls)
-        file, events, note = SessionFile.open(path)
+        file, session, note = SessionFile.open(path)
         try:
-            check_start(path, events[0])
             X, n_rows, digest = _check_rows(X, model)
-            if (n_rows, digest) != (events[0].get("rows"), events[0].get("digest")):
+            if (n_rows, digest) != (session.n_rows, session.digest):
                 raise SessionError(
                     f"The rows are not those that the session {path} began with, or their order "
                     f"has changed: got {n_rows:,} rows with digest {digest}, and the session has "
-                    f"{events[0].get('rows')} with digest {events[0].get('digest')}."
+                    f"{session.n_rows:,} with digest {session.digest}."
                 )
             loop._file = file
-            loop._set_up(X, model, replay(path, events, loop._load_arrays))
+            loop._set_up(X, model, session.replay(loop._load_arrays))
         except BaseException:
             file.close()
             raise

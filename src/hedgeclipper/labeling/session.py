@@ -68,16 +68,44 @@ class Session:
     """
 
     def __init__(self, path: Path, events: list[dict[str, Any]]) -> None:
-        self._path, self._events = path, events
-        with _following(path):
-            start = events[0]
+        self._path, self._events, start = path, events, events[0]
+        if start.get("event") != "session" or start.get("version") != VERSION:
+            raise SessionError(
+                f"{path} is not a session of this version: its first line has version "
+                f"{start.get('version')!r}, and {VERSION} is known here. Go on with the version of "
+                "HedgeClipper that wrote it, or begin a new session."
+            )
+        with self._following():
             self.n_rows, self.digest = int(start["rows"]), str(start["digest"])
             self.columns = [str(name) for name in start["columns"]]
             self.target = str(start["target"])
 
+    def replay(
+        self, load: Callable[[int, str, int], Mapping[str, np.ndarray]] | None = None
+    ) -> SessionState:
+        """Return what the lines make; ``load`` as `SessionState` has it."""
+        with self._following():
+            state = SessionState(self._events[0], load)
+            for event in self._events[1:]:
+                state.apply(event)
+        return state
+
+    @contextmanager
+    def _following(self) -> Iterator[None]:
+        """Raise a `SessionError` for whatever lines hold that cannot be followed."""
+        try:
+            yield
+        except SessionError:
+            raise
+        except Exception as error:
+            raise SessionError(
+                f"A line of {self._path} cannot be followed ({error!r}). The file is damaged, or "
+                "was changed."
+            ) from error
+
     @cached_property
     def _state(self) -> SessionState:
-        return replay(self._path, self._events)
+        return self.replay()
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -150,45 +178,7 @@ def read_session(path: str | Path) -> Session:
     >>> folder.cleanup()
     """
     path = Path(path)
-    events, _, _ = _parsed(path, path.read_bytes())
-    check_start(path, events[0])
-    return Session(path, events)
-
-
-def replay(
-    path: str | Path,
-    events: list[dict[str, Any]],
-    load: Callable[[int, str, int], Mapping[str, np.ndarray]] | None = None,
-) -> SessionState:
-    """Return what the lines of a session make; a `SessionError` if they cannot be followed."""
-    with _following(path):
-        state = SessionState(events[0], load)
-        for event in events[1:]:
-            state.apply(event)
-    return state
-
-
-@contextmanager
-def _following(path: str | Path) -> Iterator[None]:
-    """Raise a `SessionError` for whatever lines hold that cannot be followed."""
-    try:
-        yield
-    except SessionError:
-        raise
-    except Exception as error:
-        raise SessionError(
-            f"A line of {path} cannot be followed ({error!r}). The file is damaged, or was changed."
-        ) from error
-
-
-def check_start(path: str | Path, start: Mapping[str, Any]) -> None:
-    """Raise unless a session of this version begins with such a line."""
-    if start.get("event") != "session" or start.get("version") != VERSION:
-        raise SessionError(
-            f"{path} is not a session of this version: its first line has version "
-            f"{start.get('version')!r}, and {VERSION} is known here. Go on with the version of "
-            "HedgeClipper that wrote it, or begin a new session."
-        )
+    return Session(path, _parsed(path, path.read_bytes())[0])
 
 
 class SessionFile:
@@ -215,8 +205,8 @@ class SessionFile:
         return file
 
     @classmethod
-    def open(cls, path: str | Path) -> tuple[SessionFile, list[dict[str, Any]], str]:
-        """Return a file that exists, its lines, and a note if the last one was torn."""
+    def open(cls, path: str | Path) -> tuple[SessionFile, Session, str]:
+        """Return a file that exists, what it holds, and a note if the last line was torn."""
         path = Path(path).expanduser().resolve()
         try:
             handle = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
@@ -240,16 +230,16 @@ class SessionFile:
             ) from None
         return self
 
-    def _read(self) -> tuple[list[dict[str, Any]], str]:
+    def _read(self) -> tuple[Session, str]:
         with os.fdopen(os.dup(self._handle), "rb") as file:
             file.seek(0)
             content = file.read()
         events, self._check, n_bytes = _parsed(self.path, content)
-        self._size = n_bytes
+        session, self._size = Session(self.path, events), n_bytes
         if n_bytes == len(content):
-            return events, ""
+            return session, ""
         os.ftruncate(self._handle, n_bytes)
-        return events, (
+        return session, (
             f"The last line of {self.path.name} was not written to its end, and is dropped: its "
             "label was not saved yet."
         )
