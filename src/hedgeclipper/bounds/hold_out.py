@@ -17,6 +17,7 @@ from scipy.stats import mannwhitneyu
 from sklearn.utils import check_random_state
 
 from hedgeclipper.bounds.sample import FirstQuestion, Sample
+from hedgeclipper.io.messages import counted
 
 LEAST_HELD_OUT = 5
 MOST_HELD_OUT = 2000
@@ -71,9 +72,9 @@ def count_held_out(
         needed = int(np.ceil(max(LEAST_HELD_OUT / part, 2 / (1 - part))))
         raise ValueError(
             f"A confidence_level needs at least {LEAST_HELD_OUT} labels to hold out, and two to "
-            f"fit to. Got {n_labels} labels, of which {n_held} would be held out. Label at least "
-            f"{max(needed, LEAST_HELD_OUT + 2)} rows, change holdout, or leave confidence_level "
-            "out: the error is then an estimate."
+            f"fit to. Got {counted(n_labels, 'label')}, of which {n_held} would be held out. Label "
+            f"at least {max(needed, LEAST_HELD_OUT + 2)} rows, change holdout, or leave "
+            "confidence_level out: the error is then an estimate."
         )
     return n_held
 

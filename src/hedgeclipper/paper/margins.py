@@ -170,9 +170,7 @@ class MarginDisplay:
         self
         """
         if ax is None:
-            import_extra("matplotlib", "plots", type(self).__name__)
-            from matplotlib import pyplot
-
+            pyplot = import_extra("matplotlib.pyplot", "plots", type(self).__name__)
             ax = pyplot.subplots()[1]
         self.ax_, self.figure_ = ax, ax.figure
         for number, (density, n_clipped) in enumerate(
