@@ -1,7 +1,4 @@
-"""What was promised and what happened: writes the README, docs/benchmarks.md and two pictures.
-
-python -m benchmarks.render_bounds
-"""
+"""What was promised and what happened: the README, docs/benchmarks.md and two pictures."""
 
 from __future__ import annotations
 
@@ -222,10 +219,3 @@ def write(results: Sequence[Any]) -> None:
     write_pages(pages(results))
     save_figure(draw(results), FIGURES / "bounds.png")
     save_figure(draw_promise(results), FIGURES / "promise.png")
-
-
-if __name__ == "__main__":
-    from benchmarks.bounds_table import RESULTS, Outcome
-    from benchmarks.results_file import read_results
-
-    write(read_results(RESULTS, Outcome))

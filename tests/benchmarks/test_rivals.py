@@ -72,14 +72,3 @@ def test_times_beside_other_load_are_left_out():
     assert "| AutoGluon, 60 seconds | 2 | 60.0 | 5.0 | 12.00 |" in table
     assert "TabPFN" not in table
     assert "left out" in page.findings([r for r in results if r.method != AUTOGLUON])
-
-
-def test_every_setting_is_a_dot():
-    results = made_up(OURS, auc=0.86) + made_up(AUTOGLUON) + made_up(TABPFN, rows=ROWS[1:])
-    figure = page.draw_differences(results)
-    for ax in figure.axes:
-        assert sum(len(dots.get_offsets()) for dots in ax.collections) == 3
-    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == [
-        "AutoGluon, 60 seconds",
-        "TabPFN v1",
-    ]

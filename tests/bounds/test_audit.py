@@ -39,21 +39,24 @@ def test_bounds_are_those_of_the_hypergeometric_distribution():
     assert not found.proves((most - 1) / N_ROWS)
 
 
-@pytest.mark.parametrize(("sequential", "test"), [(False, accept_rows), (True, accept_rows_so_far)])
+@pytest.mark.parametrize(
+    ("sequential", "test", "limit"), [(False, accept_rows, 106), (True, accept_rows_so_far, 105)]
+)
 def test_the_file_the_segments_and_the_classes_are_those_of_the_tests_of_their_rows(
-    sequential, test
+    sequential, test, limit
 ):
-    """Bounds of segments hold together, and so do those of classes: they share the level."""
+    """Segments share the level, and so do classes. One more error would allow one more."""
     truth, predicted, confidences = predictions()
+    confidences = np.round(confidences, 2)  # many ties
     sample, segments = draw_sample(N_ROWS, 200, seed=2), np.arange(N_ROWS) % 3
-    known, rows = {"confidences": confidences, "max_error": 0.05}, sample.rows
+    known, rows = {"confidences": confidences, "max_error": limit / N_ROWS}, sample.rows
     ways = {"a": segments, "b": segments // 2}
     found = audit(
         predicted, sample, truth[rows], **known, seed=2, sequential=sequential,
         segments=ways, classes=["no", "yes"], confidence_level=0.75,
     )  # fmt: skip
     wrong, order = predicted[rows] != truth[rows], order_by_uncertainty(-confidences, 2)
-    accepted = test(order, rows, wrong, limit=100, delta=0.25).is_accepted
+    accepted = test(order, rows, wrong, limit=limit, delta=0.25).is_accepted
     review = ~accepted & ~np.isin(np.arange(N_ROWS), rows)
     assert 0.1 < review.mean() < 0.9
     np.testing.assert_array_equal(found.needs_review, review)

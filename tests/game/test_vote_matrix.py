@@ -38,14 +38,6 @@ def test_participation_multiplies_votes_and_coverage(sparse_votes, sparse_partic
     np.testing.assert_allclose(stacked(matrix), awake * np.nan_to_num(VOTES))
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float32, np.float64])
-def test_any_numbers_become_float64_block_by_block(dtype):
-    votes = np.array([[1, -1], [0, 1]], dtype=dtype)
-    block = next(VoteMatrix.of(votes).blocks())
-    assert block.dtype == np.float64
-    np.testing.assert_array_equal(block, votes)
-
-
 def test_a_large_array_is_cut():
     votes = np.ones((200_000, 20), dtype=np.int8)
     assert max(block.shape[0] for block in VoteMatrix.of(votes).blocks()) < 50_000
@@ -60,11 +52,6 @@ def test_coverage_is_added_up_in_double_precision(dtype):
 def test_float64_rows_are_not_copied():
     votes = np.ones((10, 2))
     assert np.shares_memory(next(VoteMatrix.of(votes).blocks()), votes)
-
-
-def test_fortran_order_gives_the_same_blocks():
-    votes = np.asfortranarray(np.random.default_rng(0).uniform(-1, 1, (50, 4)))
-    np.testing.assert_array_equal(stacked(VoteMatrix.of(votes)), votes)
 
 
 @pytest.mark.parametrize("value", [1.5, -1.0001, np.inf, -np.inf])

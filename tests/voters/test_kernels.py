@@ -44,25 +44,6 @@ def test_split_rows(rng, missing_left):
     assert set(out[border:17]) == set(part[~goes_left])
 
 
-def test_find_leaves_walks_a_small_tree():
-    # column 0 <= 0.5 ? leaf 0 : (column 1 <= 2 ? leaf 1 : leaf 2)
-    columns = np.array([[0.0, 1.0, 1.0, 0.5], [9.0, 1.0, 3.0, 9.0]], dtype=np.float32)
-    out = np.empty((1, 4), np.uint16)
-    trees.find_leaves(
-        columns,
-        np.array([0, 0, 1, 0, 0], np.int32),
-        np.array([0.5, 0, 2.0, 0, 0], np.float32),
-        np.array([1, -1, 3, -1, -1], np.int32),
-        np.array([2, -1, 4, -1, -1], np.int32),
-        np.ones(5, bool),
-        np.array([0, 0, 0, 1, 2], np.uint32),
-        np.array([0], np.int32),
-        2,
-        out,
-    )
-    assert out.tolist() == [[0, 1, 2, 0]]
-
-
 @pytest.mark.parametrize("has_unit_rows", [False, True])
 def test_project_rows(rng, has_unit_rows):
     """Rows are filled and cut, column by column, or divided by their length."""
