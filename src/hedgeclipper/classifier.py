@@ -252,7 +252,7 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
         rows, held = hold_out_rows(given, draw.held)  # 2
         codes = self._store_classes(rows.y_labeled, given.y_labeled)
         # by a copy of the generator, so that the same trees are grown whatever rows are drawn from
-        some = self._reader.draw(rows, ROWS_FOR_VIEWS, deepcopy(random_state))  # 3
+        some = rows.draw(ROWS_FOR_VIEWS, deepcopy(random_state))  # 3
         self._look_at_columns(rows.X_labeled, codes, some)
         labeled = LabeledRows(rows.X_labeled, codes, self.classes_, some)
         self._grown_from = labeled, deepcopy(random_state)

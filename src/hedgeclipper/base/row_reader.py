@@ -84,6 +84,22 @@ class SemiSupervisedRows:
             return None
         return np.flatnonzero(self.marked), np.flatnonzero(~self.marked)
 
+    def draw(self, n_rows: int, random_state: np.random.RandomState) -> Any | None:
+        """Return so many of the unlabeled rows, or all of fewer; None if there are none.
+
+        The same rows are drawn from memory, files and Dask collections.
+        """
+        if not self.has_unlabeled:
+            return None
+        X = self.X_unlabeled
+        if is_in_memory(X):
+            some = draw_rows(row_slices(X), n_rows, random_state)
+        else:
+            some = X.draw(n_rows, random_state)
+        if some.shape[0] == 0:
+            raise ValueError(NO_UNLABELED_ROWS)
+        return some
+
 
 def split_rows(
     X: Any, y: Any, X_unlabeled: Any, minus_one_is_class: bool = False
@@ -481,30 +497,12 @@ class RowReader:
         """Number of the column of ``fit`` that each column which voters see is made of."""
         return np.arange(self.n_columns) if self.encoder is None else self.encoder.sources_
 
-    def draw(
-        self, rows: SemiSupervisedRows, n_rows: int, random_state: np.random.RandomState
-    ) -> Any | None:
-        """Return so many of the unlabeled rows, or all of fewer; None if there are none.
-
-        The same rows are drawn from memory, files and Dask collections.
-        """
-        X = rows.X_unlabeled
-        if not rows.has_unlabeled:
-            return None
-        if is_in_memory(X):
-            some = draw_rows(row_slices(X), n_rows, random_state)
-        else:
-            some = X.draw(n_rows, random_state)
-        if some.shape[0] == 0:
-            raise ValueError(NO_UNLABELED_ROWS)
-        return some
-
     def learn_encoding(self, rows: SemiSupervisedRows) -> tuple[RowReader, SemiSupervisedRows]:
         """Return a reader that encodes frames, and rows, which are frames yet, as it reads them.
 
         How columns are encoded is learned from labeled rows and a sample of the unlabeled ones.
         """
-        some = self.draw(rows, ROWS_FOR_ENCODING, np.random.RandomState(0))
+        some = rows.draw(ROWS_FOR_ENCODING, np.random.RandomState(0))
         encoder = ColumnEncoder().fit(rows.X_labeled, some)
         labeled = draw_rows(rows.X_labeled, ROWS_FOR_SCALE, np.random.RandomState(0))
         scale = ColumnScale.of(encoder.transform(labeled))

@@ -56,9 +56,8 @@ def score_and_draw(
     sent = _sent(score)
     with dask.config.set(LARGE_GRAPHS):
         scored = dask.persist(*[dask.delayed(_call)(part, sent) for part in partitions_of(X)])
-        scores = [one[1] for one in scored]
-        sizes = [dask.delayed(_n_rows)(part) for part in scores]
-        sizes, digests = dask.compute(sizes, [one[0] for one in scored])
+        digests, scores = [one[0] for one in scored], [one[1] for one in scored]
+        sizes, digests = dask.compute([part.shape[0] for part in scores], digests)
         return sum(sizes), sum(digests) % MODULUS, _draw(scores, sizes, n_rows, seed)
 
 
@@ -144,11 +143,7 @@ def _sizes_of(X: Any) -> list[int]:
     """Return the number of rows of each partition, which are read if Dask does not know it."""
     if _is_array(X) and not np.isnan(X.chunks[0]).any():
         return list(X.chunks[0])
-    return list(dask.compute(*[dask.delayed(_n_rows)(part) for part in partitions_of(X)]))
-
-
-def _n_rows(part: Any) -> int:
-    return part.shape[0]
+    return list(dask.compute(*[part.shape[0] for part in partitions_of(X)]))
 
 
 def _call(part: Any, work: Callable[[Any], Any]) -> Any:
