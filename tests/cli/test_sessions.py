@@ -191,6 +191,14 @@ def test_a_session_that_is_not_finished_replaces_no_file_that_is_there(command):
     assert Path("rows.labeled.csv").read_text() == "mine"
 
 
+def test_a_last_line_that_is_torn_is_told(command):
+    label(5)
+    with Path(SESSION).open("ab") as file:
+        file.write(b'{"event":"label","row":')
+    command(*LABEL)
+    assert "was not written to its end, and is dropped" in " ".join(command.err.split())
+
+
 def test_a_column_that_seems_to_be_made_of_the_labels_is_kept(command, monkeypatch):
     jobs = []
 

@@ -16,6 +16,7 @@ from hedgeclipper.cli.checked_labels import (
     MOST_PEOPLE,
     LabelTable,
     PeoplesLabels,
+    SessionTable,
     clean_texts,
     has_record,
     settle_people,
@@ -134,15 +135,15 @@ def audit_predictions(options: AuditPredictions, output: Output) -> None:
         LabelTable.read(name, options.label, list(frame), table.place, options.dialect, output)
         for name in options.labels
     ]
+    sessions = [one for one in given if isinstance(one, SessionTable)]
     people = settle_people(
-        [one.match(frame, options.key, output if one.session else None) for one in given],
+        [one.match(frame, options.key, output if one in sessions else None) for one in given],
         options.confidence_level,
     )
     predictions, labels = _common_spelling(frame, people, options, output)
     is_gate = options.fail_if_above is not None
     # labels of a session were added in the order of the draw, until they were enough
-    is_session = any(one.session is not None for one in given)
-    sequential = options.sequential or is_session or (is_gate and people.sample is not None)
+    sequential = options.sequential or bool(sessions) or (is_gate and people.sample is not None)
     _note_draw(people, sequential, is_gate, output)
     with output.working("auditing"):
         found = audit(

@@ -59,15 +59,13 @@ class PeoplesLabels:
 class LabelTable:
     """A table of labels as it was read: the name of its file, its columns, and that of the labels.
 
-    Its lines are about rows of another table, which errors call ``place``. Those of a ``session``
-    are read once the number of its rows is known to be that of the other table.
+    Its lines are about rows of another table, which errors call ``place``.
     """
 
     name: str
     frame: pd.DataFrame
     column: str
     place: str
-    session: Session | None = None
 
     @classmethod
     def read(
@@ -92,7 +90,7 @@ class LabelTable:
 
             session = read_session(name)
             found = column or session.target or "label"
-            return cls(name, pd.DataFrame(), found, place, session)
+            return SessionTable(name, pd.DataFrame(), found, place, session)
         if name.lower().endswith(".json"):
             frame = pd.DataFrame(read_annotations(Path(name)))
         else:
@@ -110,7 +108,7 @@ class LabelTable:
     @property
     def is_sample(self) -> bool:
         """Whether it has the record of a sample."""
-        return self.session is not None or has_record(self.frame)
+        return has_record(self.frame)
 
     @property
     def labels(self) -> np.ndarray:
@@ -119,8 +117,6 @@ class LabelTable:
 
     def shared(self, names: Sequence[str]) -> list[str]:
         """Return the columns beside the labels that another table has, too."""
-        if self.session is not None:
-            return [name for name in self.session.columns if name in names]
         return [name for name in self.frame if name in names and name not in (ROW, self.column)]
 
     def match(self, frame: pd.DataFrame, key: str | None, output: Output | None) -> PeoplesLabels:
@@ -129,8 +125,6 @@ class LabelTable:
         Rows are named by a key or by the column "row"; columns that both tables have must agree in
         these rows. Labels of no row are noted in ``output``, and an error without it.
         """
-        if self.session is not None:
-            return self._match_session(self.session, frame, output)
         if self.is_sample:
             sample, places = self.read_sample(frame, output)
             single = one_label_each(places, self.labels, self.name, sample.rows[places])
@@ -150,36 +144,6 @@ class LabelTable:
         single = one_label_each(rows, given.labels, self.name, names, key or ROW)
         found, labels = np.array(list(single), np.int64), np.array([*single.values()], object)
         return PeoplesLabels(found, labels, self.column, None, key)
-
-    def _match_session(
-        self, session: Session, frame: pd.DataFrame, output: Output | None
-    ) -> PeoplesLabels:
-        """Return the labels of a session: those of rows that were drawn to test, and the others."""
-        if session.n_rows != len(frame):
-            raise ValueError(
-                f"{self.name} is a session of {session.n_rows:,} rows, and {self.place} has "
-                f"{len(frame):,}. Pass all rows that were labeled, in their order."
-            )
-        shared = self.shared(list(frame))
-        if len(shared) < len(session.columns) or digest_in_order(frame[shared]) != session.digest:
-            raise ValueError(
-                f"{self.place} has not the rows that {self.name} is a session of, or they are in "
-                "another order. Pass the file that was labeled, as it was."
-            )
-        sample = session.sample
-        texts = dict(zip(session.rows.tolist(), clean_texts(session.labels), strict=True))
-        labels = np.array([texts.pop(row, None) for row in sample.rows.tolist()], object)
-        more = {row: label for row, label in texts.items() if label is not None}
-        n_open = sum(label is None for label in labels)
-        if output is not None:
-            output.say(
-                f"{self.name}: {len(more):,} labels were chosen, reviewed or known before: they "
-                f"train and never test. {sample.n_drawn - n_open:,} of {sample.n_drawn:,} rows "
-                "that were drawn at random have a label; these can test."
-            )
-            output.result["session"] = {"n_chosen": len(more), "n_drawn": sample.n_drawn}
-        skipped = [row for row in sample.excluded.tolist() if row not in more]
-        return PeoplesLabels(sample.rows, labels, self.column, sample, more=more, skipped=skipped)
 
     def read_sample(self, frame: pd.DataFrame, output: Output | None) -> tuple[Sample, np.ndarray]:
         """Return the sample, and the place of each line in it.
@@ -268,6 +232,54 @@ class LabelTable:
                 f"that of {name} {lost[0]!r}."
             )
         return kept
+
+
+@dataclass(frozen=True, eq=False)
+class SessionTable(LabelTable):
+    """The labels of a session of `hedgeclipper label`.
+
+    Its lines are read once the number of its rows is known to be that of the other table.
+    """
+
+    session: Session
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether it has the record of a sample: that of the rows that test."""
+        return True
+
+    def shared(self, names: Sequence[str]) -> list[str]:
+        """Return the columns of its rows that another table has, too."""
+        return [name for name in self.session.columns if name in names]
+
+    def match(self, frame: pd.DataFrame, key: str | None, output: Output | None) -> PeoplesLabels:
+        """Return the labels of rows that were drawn to test, and the others; it needs no key."""
+        session = self.session
+        if session.n_rows != len(frame):
+            raise ValueError(
+                f"{self.name} is a session of {session.n_rows:,} rows, and {self.place} has "
+                f"{len(frame):,}. Pass all rows that were labeled, in their order."
+            )
+        shared = self.shared(list(frame))
+        if len(shared) < len(session.columns) or digest_in_order(frame[shared]) != session.digest:
+            raise ValueError(
+                f"{self.place} has not the rows that {self.name} is a session of, or they are in "
+                "another order. Pass the file that was labeled, as it was."
+            )
+        sample = session.sample
+        texts = dict(zip(session.rows.tolist(), clean_texts(session.labels), strict=True))
+        labels = np.array([texts.pop(row, None) for row in sample.rows.tolist()], object)
+        more = {row: label for row, label in texts.items() if label is not None}
+        n_open = sum(label is None for label in labels)
+        if output is not None:
+            output.say(
+                f"{self.name}: {len(more):,} labels were chosen, reviewed or known before: they "
+                f"train and never test. {sample.n_drawn - n_open:,} of {sample.n_drawn:,} rows "
+                "that were drawn at random have a label; these can test."
+            )
+            output.result["session"] = {"n_chosen": len(more), "n_drawn": sample.n_drawn}
+        skipped = [row for row in sample.excluded.tolist() if row not in more]
+        return PeoplesLabels(sample.rows, labels, self.column, sample, more=more, skipped=skipped)
 
 
 def one_label_each(

@@ -71,6 +71,8 @@ def open_loop(table: RowsToLabel, options: LabelRows, output: Output) -> Labelin
     if table.session.exists() and table.session.stat().st_size:
         loop = LabelingLoop.resume(table.session, table.X, model)
         _check_same_session(loop, table, options, output)
+        if loop.note:
+            output.note(loop.note)
         output.note(f"Going on with {table.session}: {loop.status().n_labeled:,} labels so far.")
         return loop
     return LabelingLoop(
