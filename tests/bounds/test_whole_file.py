@@ -82,10 +82,10 @@ def test_accepted_rows_are_those_before_the_first_wrong_row_too_many():
         n_pool = int(rng.integers(1, 40))
         order = rng.permutation(n_pool)
         tested = rng.permutation(n_pool)[: rng.integers(0, n_pool + 1)]
-        wrong, skipped = rng.random((2, tested.size)) < rng.choice([0.0, 0.1, 0.5], (2, 1))
+        wrong = rng.random(tested.size) < rng.choice([0.0, 0.1, 0.5])
         limit, delta = int(rng.integers(0, n_pool + 1)), rng.choice([0.5, 0.1])
-        ours = accept_rows(order, tested, wrong, limit=limit, delta=delta, skipped=skipped)
-        bad = dict(zip(tested.tolist(), (wrong | skipped).tolist(), strict=True))
+        ours = accept_rows(order, tested, wrong, limit=limit, delta=delta)
+        bad = dict(zip(tested.tolist(), wrong.tolist(), strict=True))
         allowed, n_bad, n_seen, theirs = (
             allowed_errors(n_pool, tested.size, limit, delta),
             0,
@@ -201,7 +201,6 @@ def test_equal_uncertainties_are_in_a_random_order_that_the_seed_fixes():
         ({"tested": [0.0, 1.0]}, "whole numbers. Got dtype float64"),
         ({"tested": np.array([True, False])}, "np.flatnonzero"),
         ({"wrong": [True]}, "one entry for each of the 2 test rows"),
-        ({"skipped": [True]}, "one entry for each of the 2 test rows"),
         ({"order": np.zeros(10, int)}, "each of the 10 rows of the pool once"),
     ],
 )

@@ -237,10 +237,12 @@ def _audit_file(
     check_seed(seed)
     pool, limit = checked.pool, error_limit(largest, checked.n_rows)
     order, delta = order_by_uncertainty(uncertain[pool], seed), 1.0 - confidence_level
-    test = accept_rows_so_far if checked.sequential else accept_rows
-    least = least_drawn if checked.sequential else least_tested
-    rows = order, checked.tested, checked.wrong
-    found = test(*rows, limit=limit, delta=delta, skipped=checked.skipped)
+    rows, least = (order, checked.tested, checked.wrong), least_tested
+    if checked.sequential:
+        skipped, least = checked.skipped, least_drawn
+        found = accept_rows_so_far(*rows, limit=limit, delta=delta, skipped=skipped)
+    else:
+        found = accept_rows(*rows, limit=limit, delta=delta)
     found = found.within(~checked.not_predicted[pool])
     is_known, needs_review = checked.is_known, np.zeros(checked.n_rows, bool)
     needs_review[pool] = ~is_known[pool] & ~found.is_accepted
@@ -593,7 +595,7 @@ class CheckedRows:
         if sequential:  # rows after the last label have not been looked at
             n_seen = int(np.flatnonzero(~skipped).max(initial=-1)) + 1
             checked, given, skipped = checked[:n_seen], given[:n_seen], skipped[:n_seen]
-        check_sample(np.arange(predicted.size), checked, skipped, None)
+        check_sample(np.arange(predicted.size), checked, skipped)
         if skipped.all():
             raise ValueError(
                 f"None of the {skipped.size:,} checked rows has a label. Label some of them."

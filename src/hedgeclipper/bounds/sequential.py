@@ -110,7 +110,7 @@ def accept_rows_so_far(
     *,
     limit: int,
     delta: float,
-    skipped: Any = None,
+    skipped: np.ndarray | bool = False,
 ) -> AcceptedRows:
     """Return which predictions may stay, given the rows that were labeled so far.
 
@@ -128,7 +128,9 @@ def accept_rows_so_far(
         ones of a random order of the whole pool that was fixed beforehand. None may be left out.
     delta : float
         Probability that more errors are left than allowed at any look.
-    wrong, limit, skipped
+    skipped : ndarray of bool of shape (n_drawn,), or False
+        Drawn rows that people could not decide. They count as wrong, but nothing was corrected.
+    wrong, limit
         As for `whole_file.accept_rows`.
 
     Returns
@@ -151,7 +153,7 @@ def accept_rows_so_far(
     0 853 50
     3 759 47
     """
-    ranks, bad, skips = check_sample(order, drawn, wrong, skipped)
+    ranks, bad = check_sample(order, drawn, wrong | np.asarray(skipped))
     n_pool = order.size
     allowed = allowed_errors_at(np.arange(ranks.size + 1), n_pool, limit, delta).tolist()
     length = accepted_length([], allowed[0], n_pool)
@@ -161,7 +163,7 @@ def accept_rows_so_far(
             insort(found, rank)
         length = max(length, accepted_length(found, c, n_pool))
     # a skipped row may be right: nothing was corrected
-    corrected = int(np.sum(bad & ~skips & (ranks < length)))
+    corrected = int(np.sum(bad & ~np.asarray(skipped) & (ranks < length)))
     left = max(limit - corrected, 0)
     return accept_first(order, ranks, bad, length, n_allowed=allowed[-1], left=left)
 

@@ -243,7 +243,6 @@ def accept_rows(
     *,
     limit: int,
     delta: float,
-    skipped: Any = None,
 ) -> AcceptedRows:
     """Return which predictions may stay if at most ``limit`` errors may be left in the file.
 
@@ -254,13 +253,11 @@ def accept_rows(
     tested : array-like of int of shape (n_tested,)
         Positions of the test rows in the pool: a simple random sample.
     wrong : array-like of bool of shape (n_tested,)
-        Which of the test rows are predicted wrong.
+        Which of the test rows are predicted wrong, or could not be decided: these need review.
     limit : int
         Errors that may be left, as of `error_limit`.
     delta : float
         Probability that more are left.
-    skipped : array-like of bool of shape (n_tested,), default=None
-        Test rows that people could not decide. They count as wrong, and need review.
 
     Returns
     -------
@@ -276,7 +273,7 @@ def accept_rows(
     >>> found.n_accepted, found.n_allowed, found.errors_left
     (851, 1, 43)
     """
-    ranks, bad, _ = check_sample(order, tested, wrong, skipped)
+    ranks, bad = check_sample(order, tested, wrong)
     n_pool, n_tested = order.size, ranks.size
     allowed = allowed_errors(n_pool, n_tested, limit, delta)
     length = accepted_length(np.sort(ranks[bad]).tolist(), allowed, n_pool)
@@ -323,7 +320,7 @@ def accept_rows_of_parts(
     >>> tests["file"].n_accepted, tests["yes"].n_accepted, tests["yes"].errors_left
     (869, 290, 42)
     """
-    ranks, bad, _ = check_sample(order, tested, wrong, None)
+    ranks, bad = check_sample(order, tested, wrong)
     rows, tests, is_refused = order[ranks], {}, np.zeros(order.size, bool)
     for name, (member, limit) in limits.items():
         # the rows of the part are numbered by themselves, in the same order
@@ -374,22 +371,19 @@ def accept_first(
     return AcceptedRows(is_accepted, n_allowed, n_tested, n_wrong, left)
 
 
-def check_sample(
-    order: np.ndarray, tested: Any, wrong: Any, skipped: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the ranks of test rows in the order, which count as wrong, and which were skipped."""
+def check_sample(order: np.ndarray, tested: Any, wrong: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ranks of test rows in the order, and which count as wrong."""
     n_pool, rows, errors = order.size, np.asarray(tested), np.asarray(wrong, bool)
     rows = rows.astype(np.int64) if rows.size == 0 else rows
-    skips = np.zeros(rows.shape, bool) if skipped is None else np.asarray(skipped, bool)
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
         raise ValueError(
             f"tested must be positions of rows in the pool, whole numbers. Got dtype {rows.dtype}, "
             f"shape {rows.shape}. For a mask, pass np.flatnonzero(mask)."
         )
-    if errors.shape != rows.shape or skips.shape != rows.shape:
+    if errors.shape != rows.shape:
         raise ValueError(
-            f"wrong and skipped must have one entry for each of the {rows.size} test rows. Got "
-            f"shapes {errors.shape} and {skips.shape}."
+            f"wrong must have one entry for each of the {rows.size} test rows. Got shape "
+            f"{errors.shape}."
         )
     outside = rows[(rows < 0) | (rows >= n_pool)]
     if outside.size:
@@ -406,4 +400,4 @@ def check_sample(
             f"Each test row must be given once. Got row {values[counts > 1][0]} more than once. "
             "If its labels differ, settle them first."
         )
-    return ranks[rows], errors | skips, skips
+    return ranks[rows], errors
