@@ -12,10 +12,15 @@ from sklearn.preprocessing import StandardScaler
 from hedgeclipper import HedgeClipperClassifier, LabelingLoop
 from hedgeclipper.cli.output import ExitCode
 from hedgeclipper.labeling.session import read_session
-from tests.command_line import tumors
+from tests.command_line import forking_context, tumors
 
 SESSION = "rows.csv.session.jsonl"
 FIT = ("fit", "rows.csv", "--labels", SESSION, "-m", "m.skops", "--json")
+
+
+@pytest.fixture(autouse=True)
+def _fork(monkeypatch):
+    monkeypatch.setattr("hedgeclipper.labeling.worker.get_context", lambda _: forking_context())
 
 
 def label(n_labels, n_skipped=0):
