@@ -35,11 +35,7 @@ from hedgeclipper.io.messages import counted
 from hedgeclipper.persistence import save
 from hedgeclipper.votes.aggregator import VoteAggregator
 
-# bytes of files whose columns are copied beside the labels
-MOST_COPIED = 1 << 30
 LINES_OF_CLASSES = 12
-# values that the model does not know are counted up to so many different ones
-MOST_UNKNOWN = 10_000
 
 
 def predict(options: Predict, output: Output) -> None:

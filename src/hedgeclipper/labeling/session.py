@@ -33,8 +33,6 @@ from hedgeclipper.labeling.marks import NONE
 from hedgeclipper.labeling.state import SessionState
 
 VERSION = 3
-# what an attempt to prove has in a file of its own, and what NumPy writes before each array
-ARRAYS, MOST_HEADER_BYTES = ("order", "predicted", "uncertainties"), 1024
 _MARK = ',"check":"'
 
 
@@ -324,9 +322,10 @@ def read_arrays(path: Path, digest: str, n_rows: int) -> dict[str, np.ndarray]:
     try:
         # opened here, since np.load leaves a damaged file open
         with path.open("rb") as content, np.load(content, allow_pickle=False) as file:
-            if any(one.file_size > 16 * n_rows + MOST_HEADER_BYTES for one in file.zip.infolist()):
+            # numbers of 16 bytes at most, and what NumPy writes before an array
+            if any(one.file_size > 16 * n_rows + 1024 for one in file.zip.infolist()):
                 raise ValueError(f"it has arrays of more than {n_rows:,} rows")
-            arrays = {name: file[name] for name in ARRAYS}
+            arrays = {name: file[name] for name in ("order", "predicted", "uncertainties")}
     except FileNotFoundError:
         raise SessionError(
             f"{path} is missing: the predictions that the session was proving. Put it back beside "
