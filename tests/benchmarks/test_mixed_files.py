@@ -6,27 +6,6 @@ import pytest
 
 from benchmarks import draws, run_table
 from benchmarks.data import frames
-from benchmarks.mixed_files import FORESTS, METHODS, OURS, findings
-from benchmarks.results_file import Result
-
-
-def result(data, draw, method, auc):
-    return Result(data, 40, draw, method, auc, 0.5, 1.0 - auc, auc, 9, 9, 1.0, "", "")
-
-
-def test_differences_are_from_the_forest_that_is_better_on_the_table():
-    aucs = {OURS: 0.8, FORESTS[0]: 0.75, FORESTS[1]: 0.7}
-    results = [
-        result(data, draw, method, aucs.get(method, 0.6) + 0.1 * (data == "taxi"))
-        for data in ("taxi", "birds")
-        for draw in range(2)
-        for method in METHODS
-    ]
-    text = findings(results)
-    line = next(row for row in text.splitlines() if row.startswith("| all | HedgeClipper"))
-    assert "+0.0500 ± 0.0000 | -0.0500 ± 0.0000 | +5.00 ± 0.00 | 2, 4" in line
-    assert "Mean difference in AUC +0.0500 ± 0.0000" in text
-    assert findings([]) == findings(results[:1]) == "Not measured yet for this version."
 
 
 def test_labels_are_of_two_classes_and_only_these_are_scored(monkeypatch):

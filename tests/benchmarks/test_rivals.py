@@ -6,7 +6,7 @@ from benchmarks.draws import make_draw
 from benchmarks.figures import OURS
 from benchmarks.results_file import Result, read_results
 from benchmarks.rivals import page
-from benchmarks.run_table import BUSY, COMPARISONS, METHODS, main
+from benchmarks.run_table import COMPARISONS, METHODS, main
 
 ROWS = [("a1a", 100), ("covtype", 1_000)]
 RIVALS = COMPARISONS["rivals"]
@@ -63,12 +63,3 @@ def test_differences_are_those_on_draws_that_both_have():
     assert "| AutoGluon, 60 seconds | 2 | 0.800 | 0.860 | +0.060 | +0.060 | 2 of 2 |" in auc
     assert "| TabPFN v1 | 1 | 0.870 | 0.860 | -0.010 | -0.010 | 0 of 1 |" in auc
     assert "| AutoGluon, 60 seconds | 2 | 0.350 | 0.300 | -0.050 | -0.050 | 2 of 2 |" in loss
-
-
-def test_times_beside_other_load_are_left_out():
-    results = made_up(OURS, seconds=5.0) + made_up(AUTOGLUON, seconds=60.0)
-    results += made_up(TABPFN, seconds=99.0, versions="none" + BUSY)
-    table = page.time_table(results)
-    assert "| AutoGluon, 60 seconds | 2 | 60.0 | 5.0 | 12.00 |" in table
-    assert "TabPFN" not in table
-    assert "left out" in page.findings([r for r in results if r.method != AUTOGLUON])

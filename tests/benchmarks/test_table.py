@@ -11,19 +11,16 @@ from benchmarks import paper_table, run_table, table_page
 from benchmarks.data.sources import DATASETS, PUBLISHED_COLUMNS, fetch_all
 from benchmarks.figures import (
     OURS,
-    differences_table,
-    gains_rows,
     on_common_draws,
-    summary_table,
 )
 from benchmarks.methods import METHODS
 from benchmarks.methods.hedgeclipper import fitted
 from benchmarks.methods.method import Member, two_classes
 from benchmarks.methods.supervised import EQUAL_FOREST
 from benchmarks.pages import NOT_RUN, ROOT, markdown_table, with_section
-from benchmarks.paper_table import HELD_OUT, SMALL_ALPHA, Figures, distances, published
+from benchmarks.paper_table import Figures, distances
 from benchmarks.results_file import FOLDER, Key, Result, read_results, write_results
-from benchmarks.run_table import COMPARISONS, RARE_DATA
+from benchmarks.run_table import COMPARISONS
 from hedgeclipper import HedgeClipperClassifier
 
 ROW = ("a1a", 100)
@@ -164,54 +161,10 @@ def test_figures_are_those_on_draws_that_all_methods_have():
     assert on_common_draws(others, [OURS, "mart"]) == []
 
 
-def test_the_summary_has_the_best_mean_first_and_what_was_not_run_last():
-    changes = {"label-spreading": [np.nan] * 3, "mart": [0.9, 0.91, 0.92]}
-    shown = {"label-spreading": "spreading", "mean": "the mean", "mart": "MART"}
-    _, _, *lines = summary_table(Figures(made_up(auc=changes)), "auc", shown).splitlines()
-    assert lines == ["| MART | 0.910 | -0.110 | 1 |", "| the mean | 0.800 | +0.000 | 0 |",
-                     "| spreading | - |  | 0 |"]  # fmt: skip
-
-
-def test_gains_are_paired_and_their_rows_counted():
-    ours = {OURS: [0.85, 0.86, 0.855]}
-    figures = Figures(made_up([ROW], auc=ours) + made_up([("covtype", 1000)]))
-    _, line = gains_rows(figures, {"mart": "boosting"})
-    assert line == ["boosting", "+0.0275 ± 0.0014", "1, 0", "+0.0000 ± 0.0000", "0, 0"]
-    table = differences_table({"both": figures}, {"mart": "boosting", "tabpfn": "none"})
-    assert table.splitlines()[2:] == [
-        "| boosting | +0.027 | +0.027 | 1 | +1, -0 |",
-        "| none |  |  |  |  |",
-    ]
-
-
-def near_published(**changes):
-    """Results 0.02 off the published values of a1a with 100 labels, except for the changes."""
-    theirs = published(ROW)
-    hard = {name: [value + 0.02] * 3 for name, value in theirs.items()}
-    by_scores = {name: [theirs[name]] * 3 for name in ("hedgeclipper-paper", SMALL_ALPHA, HELD_OUT)}
-    return Figures(made_up(auc_hard={**hard, **changes}, auc=by_scores))
-
-
-def test_distances_are_from_the_published_values():
-    near = near_published()
-    assert distances(near) == pytest.approx(dict.fromkeys(distances(near), 0.02))
-    assert "by scores: 0.000 with alpha = 1," in paper_table.describe_protocol(near)
-
-
 def test_results_with_a_draw_missing_are_refused():
     results = [r for r in made_up() if not (r.method == "mart" and r.draw == 1)]
     with pytest.raises(ValueError, match="no result of mart for draw 1"):
         Figures(results).values(ROW, "mart", "auc")
-
-
-def test_cells_of_rare_classes_are_means_over_the_data_sets():
-    rows = [(f"{data} 5 %", 30) for data in RARE_DATA]
-    methods = COMPARISONS["rare"].methods
-    results = made_up(rows[1:], methods=methods)
-    results += made_up(rows[:1], methods=methods, auc={OURS: [0.72] * 3})
-    lines = table_page.rare_classes(results).splitlines()
-    assert "| 5% | 0.80, -0.020 (-0.080) |  |  |" in lines
-    assert "| 5% |  |  |  |" in table_page.rare_classes(results[: len(methods) * 9])
 
 
 def test_data_that_cannot_be_had_are_named(monkeypatch, tmp_path):

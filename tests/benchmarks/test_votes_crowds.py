@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.votes.crowds import CROWDS, N_ROWS, CrowdResult
-from benchmarks.votes.page import describe_crowds
+from benchmarks.votes.crowds import CROWDS, N_ROWS
 
 
 @pytest.mark.parametrize("cell", CROWDS[::7], ids=lambda cell: cell.name)
@@ -23,18 +22,3 @@ def test_labels_are_true_and_have_all_classes():
     assert np.sum(gold >= 0) == 20
     assert np.array_equal(gold[gold >= 0], truth[gold >= 0])
     assert np.unique(gold).tolist() == [-1, 0, 1]
-
-
-def test_ours_is_compared_with_the_best_simple_method():
-    accuracies = {
-        "hedgeclipper": 0.8, "majority": 0.7, "naive_bayes": 0.82,
-        "accuracy_weights": 0.6, "ridge": 0.6, "best_voter": 0.6,
-    }  # fmt: skip
-    name = CROWDS[0].name
-    results = [
-        CrowdResult(name, 20, 0, method, accuracy, 0.5, "", "")
-        for method, accuracy in accuracies.items()
-    ]
-    text = describe_crowds(results)
-    assert "-2.0 points" in text
-    assert "on 1 of 1" in text

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from benchmarks.figures import OURS, summary_table
-from benchmarks.pages import NOT_RUN
 from benchmarks.results_file import Key, read_results, write_results
-from benchmarks.votes import page, run_votes
-from benchmarks.votes.data import JUDGES, SETS, VoteDraw, why_absent
+from benchmarks.votes import run_votes
+from benchmarks.votes.data import SETS, VoteDraw, why_absent
 from benchmarks.votes.methods import METHODS, VoteMethod, VoteResult
 from benchmarks.votes.page import VoteFigures
 from benchmarks.votes.peers.peer import Outcome
@@ -128,30 +127,6 @@ def test_fewer_draws_are_compared_on_those_that_both_have():
     assert figures.mean(ROW, "glad", "accuracy") == pytest.approx(0.705)
     table = summary_table(figures, "accuracy", {OURS: "ours", "glad": "GLAD"})
     assert "| GLAD | 0.705 | +0.105 |" in table
-
-
-def test_draws_without_a_result_are_listed():
-    results = made_up(accuracy={"glad": [0.8, np.nan, np.nan]})
-    gaps = [replace(r, reason="too slow") if np.isnan(r.accuracy) else r for r in results]
-    assert "GLAD on 2 draws" in page.describe_run(VoteFigures(gaps))
-
-
-def test_ratios_are_of_medians_with_conversion():
-    times = {OURS: [1.5, 1.5, 9.0], "label_model": [14.5, 2.0, 90.0], "dawid_skene": [1.5] * 3}
-    table = page.speed_table(made_up(seconds=times, peak_mb={"label_model": [30.0] * 3}))
-    assert "| Snorkel LabelModel | 14.50 | 0.50 | 7.50 | 30 | 3.33 |" in table
-
-
-def test_sections_of_votes(tmp_path):
-    rows = [ROW, ("bf_yelp", 100), ("crowd_sp", 20)]
-    results = made_up(rows, accuracy={OURS: [0.9, 0.91, 0.92]})
-    results += made_up([(JUDGES, 10)], accuracy={"ridge": [0.7, 0.71, 0.72]})
-    write_results(tmp_path / VOTES.name, results, VoteResult)
-    found = page.pages(tmp_path)
-    assert "| HedgeClipper | 0.910 |  | 3 |" in found["docs/benchmarks.md"]["votes-accuracy"]
-    assert found["docs/benchmarks.md"]["votes-speed"] == NOT_RUN
-    for name in ("docs/votes.md", "README.md"):
-        assert "| Ridge logistic regression | 0.710 |" in found[name]["judges"]
 
 
 @needs_data
