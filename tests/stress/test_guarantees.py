@@ -18,12 +18,12 @@ from hedgeclipper import draw_sample
 from hedgeclipper.bounds.sequential import accept_rows_so_far
 from hedgeclipper.bounds.whole_file import accept_rows
 from hedgeclipper.cli import main
+from tests.cli.test_finish_commands import N_ROWS, make, review
 from tests.stress.mutations import mutated
 from tests.stress.tally import Tally, tries
 from tests.stress.test_files import assert_ends_well, run
 
 N_DRAWS = tries(50, 150)
-N_ROWS = 400
 
 
 def make_pool(rng):
@@ -103,20 +103,7 @@ FINISH = ["finish", "labels.csv", "--reviewed", "reviewed.csv", "-o", "finished.
 def folder(tmp_path, monkeypatch):
     """Predictions, a sample with its labels, the file of an audit, and rows that were reviewed."""
     monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    truth, score = rng.choice(["a", "b"], N_ROWS), rng.random(N_ROWS)
-    guess = np.where(rng.random(N_ROWS) < 0.3 * (1 - score), rng.permutation(truth), truth)
-    rows = pd.DataFrame({"id": [f"doc-{k}" for k in range(N_ROWS)]})
-    rows.to_csv("rows.csv", index=False)
-    rows.assign(prediction=guess, score=score).to_csv("predictions.csv", index=False)
-    assert main(["sample", "rows.csv", "-n", "100", "-o", "sample.csv", "--seed", "1", "-q"]) == 0
-    by_id = pd.Series(truth, rows["id"])
-    sample = pd.read_csv("sample.csv", dtype=str)
-    sample.assign(label=sample["id"].map(by_id)).to_csv("checked.csv", index=False)
-    assert main([*AUDIT, "-o", "labels.csv"]) == 0
-    table = pd.read_csv("labels.csv")
-    table = table[table["review"]][["row", "id"]]
-    table.assign(label=table["id"].map(by_id)).to_csv("reviewed.csv", index=False)
+    review(make(lambda *words: main([*map(str, words), "-q"])))
     return tmp_path
 
 
@@ -189,7 +176,7 @@ def test_forged_samples_prove_nothing_that_the_draw_refutes(folder):
                 found = audited()
                 if found is None or found["kind"] != "guarantee" or not found["is_recorded"]:
                     continue
-                drawn = set(draw_sample(N_ROWS, 100, seed=1).rows.tolist())
+                drawn = set(draw_sample(N_ROWS, 200, seed=1).rows.tolist())
                 kept = pd.read_csv("checked.csv", dtype=str)
                 ids = set(kept["id"].str.removeprefix("doc-").astype(int))
                 assert ids <= drawn, "rows that were not drawn"
