@@ -1,4 +1,4 @@
-"""Fitted models of all three kinds that tests of displays draw."""
+"""Fitted models of all three kinds."""
 
 import numpy as np
 import pytest
@@ -8,11 +8,11 @@ from sklearn.naive_bayes import GaussianNB
 
 from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 
-X, Y = make_classification(600, n_informative=4, flip_y=0.1, random_state=0)
+X, Y = make_classification(500, n_informative=4, flip_y=0.1, random_state=0)
 MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
 RNG = np.random.default_rng(0)
-VOTES = np.where(RNG.random((600, 5)) < 0.7, Y[:, None], 1 - Y[:, None])
-VOTES[RNG.random((600, 5)) < 0.3] = -1
+VOTES = np.where(RNG.random((500, 5)) < 0.7, Y[:, None], 1 - Y[:, None])
+VOTES[RNG.random((500, 5)) < 0.3] = -1
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +21,7 @@ def models():
     panel = HedgeClipperClassifier(MEMBERS, random_state=0)
     votes = VoteAggregator()
     return {
-        "forest": forest.fit(X[:200], Y[:200], X_unlabeled=X[200:]),
-        "panel": panel.fit(X[:200], Y[:200], X_unlabeled=X[200:]),
-        "votes": votes.fit(VOTES, np.where(np.arange(600) < 150, Y, -1)),
+        "forest": forest.fit(X[:100], Y[:100], X_unlabeled=X[100:]),
+        "panel": panel.fit(X[:100], Y[:100], X_unlabeled=X[100:]),
+        "votes": votes.fit(VOTES, np.where(np.arange(500) < 150, Y, -1)),
     }

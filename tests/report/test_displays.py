@@ -35,7 +35,7 @@ def test_plot_draws_on_given_axes_and_without_them_needs_matplotlib(monkeypatch)
 @pytest.fixture
 def guaranteed():
     model = VoteAggregator(confidence_level=0.9, random_state=0)
-    return model.fit(VOTES, np.where(np.arange(600) < 200, Y, -1))
+    return model.fit(VOTES, np.where(np.arange(500) < 200, Y, -1))
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes", "guaranteed"])

@@ -24,11 +24,10 @@ from hedgeclipper import (
 )
 from hedgeclipper.bounds.finishing import make_plan
 from hedgeclipper.report import page as page_module
+from tests.report.conftest import MEMBERS, X, Y
 
-X, Y = make_classification(500, n_informative=4, flip_y=0.1, random_state=0)
 SECTIONS = ["plan", "next"]
 DETAILS = ["classes", "voters", "calibration", "settings"]
-MEMBERS = [("linear", LogisticRegression()), ("bayes", GaussianNB())]
 HOSTILE = '<script>alert("1")</script>'
 
 
@@ -50,16 +49,6 @@ class Text(HTMLParser):
     @property
     def text(self):
         return " ".join(" ".join(self.words).split())
-
-
-def forest(**parameters):
-    model = HedgeClipperClassifier("trees", n_estimators=24, random_state=0, **parameters)
-    return model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
-
-
-def panel(**parameters):
-    model = HedgeClipperClassifier(MEMBERS, random_state=0, **parameters)
-    return model.fit(X[:100], Y[:100], X_unlabeled=X[100:])
 
 
 def some_votes(n_classes=2, names=None, n_rows=300):
@@ -112,14 +101,14 @@ def _parts_of_pages(request):
         request.getfixturevalue("other_sections")
 
 
-@pytest.fixture(scope="module")
-def fitted_forest():
-    return forest()
+@pytest.fixture
+def fitted_forest(models):
+    return models["forest"]
 
 
-@pytest.fixture(scope="module")
-def fitted_panel():
-    return panel()
+@pytest.fixture
+def fitted_panel(models):
+    return models["panel"]
 
 
 @pytest.fixture(scope="module")
@@ -128,13 +117,13 @@ def fitted_votes():
 
 
 @pytest.fixture(scope="module")
-def pages(fitted_forest, fitted_panel, fitted_votes, tmp_path_factory):
+def pages(models, fitted_votes, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     (folder / "a").mkdir()
     (folder / "b").mkdir()
     return {
-        "forest": page_of(fitted_forest, folder, **ROWS),
-        "panel": page_of(fitted_panel, folder / "a", **ROWS),
+        "forest": page_of(models["forest"], folder, **ROWS),
+        "panel": page_of(models["panel"], folder / "a", **ROWS),
         "votes": page_of(fitted_votes, folder / "b"),
     }
 
@@ -159,7 +148,7 @@ def test_data_settings_and_proportions_are_listed(fitted_forest, pages):
     assert "vote of 3 voters" in words
     assert "labeled rows 100" in words
     assert "unlabeled rows 400" in words
-    assert "n_estimators 24" in words
+    assert "n_estimators 12" in words
     assert f"{100 * np.mean(fitted_forest.predict(X[100:]) == 1):.1f}%" in words
 
 
@@ -201,7 +190,8 @@ def test_classes_that_are_never_predicted_are_named(tmp_path):
 
 
 def test_a_guarantee_is_stated_with_its_confidence(tmp_path):
-    model = panel(confidence_level=0.9)
+    model = HedgeClipperClassifier(MEMBERS, random_state=0, confidence_level=0.9)
+    model.fit(X[:100], Y[:100], **ROWS)
     assert model.certificate_.is_guarantee
     words = Text(page_of(model, tmp_path, X_unlabeled=X[100:])).text
     assert "guaranteed with 90% confidence" in words
