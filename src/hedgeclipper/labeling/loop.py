@@ -23,7 +23,7 @@ from hedgeclipper.bounds.finishing import FileClaim
 from hedgeclipper.bounds.sample import draw_sample
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io.frames import as_frame, as_plain_array, is_frame, missing_labels
-from hedgeclipper.labeling.attempt import Attempt, attempt_seed, draw_order
+from hedgeclipper.labeling.attempt import attempt_seed, draw_order
 from hedgeclipper.labeling.estimates import Estimates
 from hedgeclipper.labeling.fitting import FitJob, FitResult
 from hedgeclipper.labeling.marks import DISPUTED, NONE, SKIPPED
@@ -34,8 +34,6 @@ from hedgeclipper.labeling.session import (
     SessionError,
     SessionFile,
     digest_arrays,
-    read_arrays,
-    write_arrays,
 )
 from hedgeclipper.labeling.state import SessionState, check_classes
 from hedgeclipper.votes.aggregator import VoteAggregator
@@ -127,7 +125,7 @@ class LabelingLoop:
             "known": _known_labels(y, n_rows),
         }
         self._file: SessionFile | None = None
-        self._set_up(X, model, SessionState(start, self._load_arrays))
+        self._set_up(X, model, SessionState(start))
         if session is not None:
             self._file = SessionFile.create(session)
             self._file.append([start])
@@ -160,12 +158,11 @@ class LabelingLoop:
                     f"has changed: got {n_rows:,} rows with digest {digest}, and the session has "
                     f"{session.n_rows:,} with digest {session.digest}."
                 )
-            loop._file = file
-            loop._set_up(X, model, session.replay(loop._load_arrays))
+            loop._set_up(X, model, session.replay(file.read_arrays))
         except BaseException:
             file.close()
             raise
-        loop.note = note
+        loop._file, loop.note = file, note
         return loop
 
     def _set_up(self, X: Any, model: Any, state: SessionState) -> None:
@@ -178,7 +175,6 @@ class LabelingLoop:
         self._fit: FitResult | None = None
         self._open: dict[int, str] = {}
         self._n_asked = 0
-        self._cache: dict[str, Any] = {}
         self._estimates = Estimates(state, None, self._way)
 
     # what people do
@@ -283,7 +279,6 @@ class LabelingLoop:
         for event in events:
             self._state.apply(event)
             self._open.pop(event.get("row", NONE), None)
-        self._cache.clear()
         self._estimates.forget_labels()
 
     # fits
@@ -328,9 +323,9 @@ class LabelingLoop:
         codes = self._codes
         if self._state.running is not None:
             return "prove"
-        if not self._needs_review().any():
+        if not self._state.needs_review.any():
             return "finished"
-        if self._best() is not None or not np.any(codes == NONE):
+        if self._state.best is not None or not np.any(codes == NONE):
             return "review"
         if np.sum(codes >= 0) < N_START:
             return "start"
@@ -339,7 +334,7 @@ class LabelingLoop:
     @property
     def is_answered(self) -> bool:
         """Whether each row has an answer or keeps its prediction: no fit can ask for more then."""
-        return not np.any(self._needs_review() & (self._codes == NONE))
+        return not np.any(self._state.needs_review & (self._codes == NONE))
 
     @property
     def n_attempts(self) -> int:
@@ -348,8 +343,8 @@ class LabelingLoop:
 
     def status(self) -> LabelingStatus:
         """Return where the loop stands, in numbers and words."""
-        codes, needs_review, running = self._codes, self._needs_review(), self._state.running
-        best, attempts = self._best(), self._state.attempts
+        codes, needs_review, running = self._codes, self._state.needs_review, self._state.running
+        best, attempts = self._state.best, self._state.attempts
         both, agreed = self._state.marks.agreement()
         estimate, interval = self._estimates.error()
         n_left, more = int(needs_review.sum()), None
@@ -380,9 +375,9 @@ class LabelingLoop:
 
     def result(self) -> LabelingResult:
         """Return labels of all rows, which of them need review, and what is proved."""
-        codes, needs_review = self._codes, self._needs_review()
+        codes, needs_review = self._codes, self._state.needs_review
         predicted, uncertainties = np.full(self.n_rows, NONE), np.zeros(self.n_rows)
-        if (source := self._best() or self._fit) is not None:
+        if (source := self._state.best or self._fit) is not None:
             predicted, uncertainties = source.predicted, source.uncertainties
         final = np.where(codes >= 0, codes, predicted)
         labels = np.full(self.n_rows, None, object)
@@ -398,8 +393,8 @@ class LabelingLoop:
         )
 
     def _claim(self) -> FileClaim:
-        codes, best = self._codes, self._best()
-        n_automatic = int(np.sum(~self._needs_review() & (codes < 0)))
+        codes, best = self._codes, self._state.best
+        n_automatic = int(np.sum(~self._state.needs_review & (codes < 0)))
         proved = None if best is None else best.accept(codes)
         left = 0 if proved is None else min(proved.errors_left, n_automatic)
         level = self.confidence_level
@@ -411,22 +406,6 @@ class LabelingLoop:
     def _codes(self) -> np.ndarray:
         return self._state.codes
 
-    def _best(self) -> Attempt | None:
-        """Return the attempt that leaves the fewest rows to review, if any has proved something."""
-        if "best" not in self._cache:
-            attempts = self._state.attempts
-            sizes = [int(one.accepted_rows(self._codes).sum()) for one in attempts]
-            most = max(sizes, default=0)
-            self._cache["best"] = attempts[sizes.index(most)] if most else None
-        return self._cache["best"]
-
-    def _needs_review(self) -> np.ndarray:
-        if "needs_review" not in self._cache:
-            best, rest = self._best(), self._codes < 0
-            accepted = best.accepted_rows(self._codes) if best is not None else False
-            self._cache["needs_review"] = rest & ~np.asarray(accepted)
-        return self._cache["needs_review"]
-
     # steps
 
     @property
@@ -437,9 +416,9 @@ class LabelingLoop:
     def _is_time_to_prove(self) -> bool:
         if self._fit is None or self._state.level is None:
             return False
-        proof, n_left = self._estimates.proof(self._state.limit), int(self._needs_review().sum())
+        proof = self._estimates.proof(self._state.limit)
+        n_left, n_labels = int(self._state.needs_review.sum()), int(np.sum(self._codes >= 0))
         most = RESERVE_SAVES * n_left if self._state.attempts else n_left
-        n_labels = int(np.sum(self._codes >= 0))
         return proof.cost < most and is_time_to_prove(proof, n_labels, way=self._way)
 
     def _begin_attempt(self) -> None:
@@ -460,15 +439,10 @@ class LabelingLoop:
             "digest": digest_arrays(arrays),
         }
         if self._file is not None:
-            write_arrays(self._file.arrays_path(number), arrays)
+            self._file.write_arrays(number, arrays)
             self._file.append([event])
         state.apply({**event, "arrays": arrays})
-        self._cache.clear()
         self._estimates = Estimates(state, fit, self._way)
-
-    def _load_arrays(self, number: int, digest: str, n_rows: int) -> Mapping[str, np.ndarray]:
-        assert self._file is not None
-        return read_arrays(self._file.arrays_path(number), digest, n_rows)
 
     def _next_rows(self, n: int) -> list[int]:
         """Return rows to ask next, and remember why."""

@@ -277,8 +277,40 @@ class SessionFile:
             os.close(self._handle)
             self._handle = -1
 
-    def arrays_path(self, attempt: int) -> Path:
-        """Return where the arrays of an attempt are."""
+    def write_arrays(self, attempt: int, arrays: Mapping[str, np.ndarray]) -> None:
+        """Write the arrays of an attempt into a file that is whole or not there."""
+        with atomic_path(self._arrays_path(attempt)) as temporary:
+            handle = os.open(
+                temporary, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600
+            )
+            with os.fdopen(handle, "wb") as file:
+                np.savez_compressed(file, **dict(arrays))  # type: ignore[arg-type]
+
+    def read_arrays(self, attempt: int, digest: str, n_rows: int) -> dict[str, np.ndarray]:
+        """Return the arrays of an attempt; raise unless they have the digest and so many rows."""
+        path = self._arrays_path(attempt)
+        try:
+            # opened here, since np.load leaves a damaged file open
+            with path.open("rb") as content, np.load(content, allow_pickle=False) as file:
+                # numbers of 16 bytes at most, and what NumPy writes before an array
+                if any(one.file_size > 16 * n_rows + 1024 for one in file.zip.infolist()):
+                    raise ValueError(f"it has arrays of more than {n_rows:,} rows")
+                arrays = {name: file[name] for name in ("order", "predicted", "uncertainties")}
+        except FileNotFoundError:
+            raise SessionError(
+                f"{path} is missing: the predictions that the session was proving. Put it back "
+                "beside the session."
+            ) from None
+        except Exception as error:  # whatever NumPy, zipfile and zlib make of damage
+            raise SessionError(f"{path} cannot be read ({error}). Put back a whole copy.") from None
+        if digest_arrays(arrays) != digest:
+            raise SessionError(
+                f"{path} holds other predictions than those that the session was proving. Put back "
+                "the file as it was written."
+            )
+        return arrays
+
+    def _arrays_path(self, attempt: int) -> Path:
         return self.path.with_name(f"{self.path.name}.attempt{attempt}.npz")
 
 
@@ -307,38 +339,6 @@ def _parsed(path: Path, content: bytes) -> tuple[list[dict[str, Any]], str, int]
     if not events:
         raise SessionError(f"{path} holds no session: it has no whole line. Start anew.")
     return events, check, len(whole)
-
-
-def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays into a file that is whole or not there."""
-    with atomic_path(path) as temporary:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, **dict(arrays))  # type: ignore[arg-type]
-
-
-def read_arrays(path: Path, digest: str, n_rows: int) -> dict[str, np.ndarray]:
-    """Return the arrays of a file; raise unless they have the digest, and are of so many rows."""
-    try:
-        # opened here, since np.load leaves a damaged file open
-        with path.open("rb") as content, np.load(content, allow_pickle=False) as file:
-            # numbers of 16 bytes at most, and what NumPy writes before an array
-            if any(one.file_size > 16 * n_rows + 1024 for one in file.zip.infolist()):
-                raise ValueError(f"it has arrays of more than {n_rows:,} rows")
-            arrays = {name: file[name] for name in ("order", "predicted", "uncertainties")}
-    except FileNotFoundError:
-        raise SessionError(
-            f"{path} is missing: the predictions that the session was proving. Put it back beside "
-            "the session."
-        ) from None
-    except Exception as error:  # whatever NumPy, zipfile and zlib make of damage
-        raise SessionError(f"{path} cannot be read ({error}). Put back a whole copy.") from None
-    if digest_arrays(arrays) != digest:
-        raise SessionError(
-            f"{path} holds other predictions than those that the session was proving. Put back the "
-            "file as it was written."
-        )
-    return arrays
 
 
 def digest_arrays(arrays: Mapping[str, np.ndarray]) -> str:

@@ -7,6 +7,7 @@ that is resumed, and where labels alone are read (`session.read_session`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,9 @@ class SessionState:
     start : mapping
         The first line of the session.
     load : callable or None, default=None
-        Returns the arrays of an attempt by its number, their digest and the number of rows. None
-        where labels alone are read: attempts have no predictions then.
+        Returns the arrays of an attempt by its number, their digest and the number of rows, where
+        the line does not have them. None where labels alone are read: attempts have no predictions
+        then.
     """
 
     def __init__(
@@ -72,6 +74,19 @@ class SessionState:
         """The level of the next attempt; None if there is none."""
         return self.levels[len(self.attempts)] if len(self.attempts) < len(self.levels) else None
 
+    @cached_property
+    def best(self) -> Attempt | None:
+        """The attempt that leaves the fewest rows to review, if any has proved something."""
+        sizes = [int(one.accepted_rows(self.codes).sum()) for one in self.attempts]
+        most = max(sizes, default=0)
+        return self.attempts[sizes.index(most)] if most else None
+
+    @cached_property
+    def needs_review(self) -> np.ndarray:
+        """A mask of the rows that have neither a label nor an accepted prediction."""
+        rest = self.codes < 0
+        return rest if self.best is None else rest & ~self.best.accepted_rows(self.codes)
+
     def row(self, row: Any) -> int:
         """Return the number of a row; raise if it is none."""
         is_number = isinstance(row, int | np.integer) and not isinstance(row, bool)
@@ -92,6 +107,8 @@ class SessionState:
 
     def apply(self, event: Mapping[str, Any]) -> None:
         """Change the state as a line of the session says."""
+        for name in ("best", "needs_review"):
+            self.__dict__.pop(name, None)
         kind = event["event"]
         if kind == "attempt":
             self._begin_attempt(event)
@@ -134,8 +151,10 @@ class SessionState:
         if not isinstance(n_test, int) or not 0 < n_test <= order.size:
             raise ValueError(f"Attempt {number} cannot have {n_test!r} test rows.")
         predicted, uncertainties = np.zeros(0, np.int64), np.zeros(0)
-        if self._load is not None:
-            arrays = event.get("arrays") or self._load(number, event["digest"], self.n_rows)
+        arrays = event.get("arrays")
+        if arrays is None and self._load is not None:
+            arrays = self._load(number, event["digest"], self.n_rows)
+        if arrays is not None:
             if not np.array_equal(order, arrays["order"]):
                 raise ValueError(f"The test rows of attempt {number} are not those of the draw.")
             predicted, uncertainties = arrays["predicted"], arrays["uncertainties"]
