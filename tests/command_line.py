@@ -12,16 +12,6 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from hedgeclipper import HedgeClipperClassifier
 from hedgeclipper.cli import main
 
-# the command as a process, with forests of few trees
-FEW_TREES = (
-    "import sys; from hedgeclipper import cli; "
-    "from hedgeclipper import HedgeClipperClassifier as C; words = sys.argv[1:]; "
-    "C.__init__.__kwdefaults__['n_estimators'] = 20; "
-    "is_short = words[0] == 'fit' and '--estimators' not in words; "
-    "words[1:1] = ['--estimators', 'trees'] if is_short else []; "
-    "sys.exit(cli.main(words))"
-)
-
 
 def fast(words):
     """Return the words of a command; a fit without a method is that of a forest, for speed."""
