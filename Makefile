@@ -118,6 +118,7 @@ check: lint test  ## what CI runs
 
 bench: $(READY) $(PEERS_READY)  ## speed as ratios to peers in one run
 	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.label_latency
 	$(BIN)/python -m benchmarks.votes.speed --again --results benchmarks/results/speed_quick.csv
 	$(BIN)/python -m benchmarks.out_of_core
 

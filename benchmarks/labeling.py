@@ -8,7 +8,9 @@
 random labels to learn from, then the fixed test of `whole_file`, then review. When to end learning
 and how many labels test is planned by the rule for random labels in `policy`, with constants of its
 own that were best for it. *BARGAIN*: the same model of random labels, after which BARGAIN chooses
-the rows that test it, and how many (`finishing.by_bargain`). *Rounds*: `LabelingLoop` as it is.
+the rows that test it, and how many (`finishing.by_bargain`). *One round* and *rounds*:
+`LabelingLoop` with one attempt to prove that has all of the level, and as it is, with a second one
+in reserve.
 
 **Validity.** Generated pools of 600 rows and naive Bayes: how often the finished file has more
 errors than promised, with annotators who know the truth, with some who err in 2% of the labels, and
@@ -45,7 +47,8 @@ TABLES = ("mushroom_sas", "mushroom_sas 5 %", "agnostic_ada", "adult", "a1a", "w
 TABLES += ("covtype 10 %", "covtype, 7 classes", "kagg-cred")
 VOTES = ("crowd_sp", "bf_domain")
 ERRORS = MAX_ERRORS
-METHODS = {"random": (1.0,), "rounds": loop_module.LEVEL_PARTS}
+WHOLE = (1.0,)
+METHODS = {"random": WHOLE, "one round": WHOLE, "rounds": loop_module.LEVEL_PARTS}
 RIVAL = "BARGAIN"
 # those on the page
 NAMES = {"random": "at random", RIVAL: "by BARGAIN", "rounds": "by the loop"}
