@@ -122,6 +122,10 @@ def test_a_label_is_confirmed_though_the_attempt_after_it_cannot_be_written(fron
     assert in_the_way.name in frontend.problem
     assert 30 <= frontend.status().n_labeled == n_labels < len(X)
     assert not frontend.is_over()
+    another = Frontend(frontend.loop, X)  # as at the next start
+    another.close()
+    assert in_the_way.name in another.problem
+    assert not another.is_over()
     in_the_way.rmdir()
     assert frontend.next_row("a") is not None
     assert frontend.problem == ""

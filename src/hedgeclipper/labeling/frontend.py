@@ -96,7 +96,8 @@ class Frontend:
         with self._lock:
             is_open = any(holder.row is not None for holder in self._holders.values())
             is_learning = self.is_fitting and not self.loop.is_answered
-            return self._is_exhausted and not is_open and not is_learning
+            is_exhausted = self._is_exhausted and not self._step_problem
+            return is_exhausted and not is_open and not is_learning
 
     def next_row(self, tab: str) -> int | None:
         """Return the row that a tab has open, or another one; None if there is none now."""
@@ -108,7 +109,7 @@ class Frontend:
                 holder.row = self._asked()
             if holder.row is None:  # all others are open elsewhere: who is first labels one
                 holder.row = self._left_behind(0)
-            self._is_exhausted = holder.row is None and not self._step_problem
+            self._is_exhausted = holder.row is None
             if not self._fit_problem:  # after a failure the next label tries again
                 self._fit_if_due()
             return holder.row
