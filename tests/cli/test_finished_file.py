@@ -79,6 +79,24 @@ def test_a_file_that_cannot_be_written_is_said_and_tried_again(finishing, monkey
     assert "Written to" in finishing.written()
 
 
+def test_a_file_that_others_write_meanwhile_stays(finishing):
+    finishing.file.table.output.write_text("mine")
+    assert "exists already. Pass --force to replace it." in finishing.written()
+    assert finishing.file.table.output.read_text() == "mine"
+
+
+def test_a_session_file_that_is_gone_costs_the_report_alone(finishing):
+    table = finishing.file.table
+    table.session = table.session.with_name("gone.jsonl")
+    words = finishing.written()
+    assert f"Written to {table.output}." in words
+    assert "There is no report: " in words
+    assert "gone.jsonl" in words
+    before = table.output.stat().st_mtime_ns
+    assert [finishing.written(), "\n".join(dict.fromkeys(finishing.file.wait()))] == [words, words]
+    assert table.output.stat().st_mtime_ns == before
+
+
 def test_labels_that_change_are_written_anew_but_over_no_file_of_others(finishing):
     output = finishing.file.table.output
     output.with_suffix(".html").write_text("mine")

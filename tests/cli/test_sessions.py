@@ -23,7 +23,7 @@ def _fork(monkeypatch):
     monkeypatch.setattr("hedgeclipper.labeling.worker.get_context", lambda _: forking_context())
 
 
-def label(n_labels, n_skipped=0):
+def label(n_labels, n_skipped=0, n_by_eva=0):
     """Write rows.csv, and a session of so many labels; the first rows are skipped, also later."""
     frame, truth = tumors()
     frame.to_csv("rows.csv", index=False)
@@ -31,11 +31,12 @@ def label(n_labels, n_skipped=0):
     options = {"classes": ["benign", "malignant"], "session": SESSION, "target": "kind"}
     loop = LabelingLoop(frame, model=model, max_error=0.05, **options)
     skipped = []
-    for _ in range(n_labels):
+    for k in range(n_labels):
         if not (rows := loop.ask(1)).size:
             break
         skipped += rows.tolist() if len(skipped) < n_skipped else []
-        loop.tell(rows, [None if rows[0] in skipped else truth[rows[0]]])
+        given = None if rows[0] in skipped else truth[rows[0]]
+        loop.tell(rows, [given], annotator="eva" if k < n_by_eva else "")
     loop.close()
     return frame, truth
 
@@ -175,12 +176,41 @@ def test_a_finished_session_is_said_to_be_finished(command):
     assert [path.stat().st_mtime_ns for path in paths] == before
 
 
+def test_who_labels_a_row_of_a_finished_session_again_needs_no_force(command, monkeypatch):
+    _, truth = label(700, n_by_eva=9)  # the next one of eva is a second label
+    assert command(*LABEL).code == 0, command.err
+    paths, rows = [Path("rows.labeled.csv"), Path("rows.labeled.html")], []
+    before = [path.stat().st_mtime_ns for path in paths]
+
+    def stop(frontend, *given):
+        rows.append(frontend.next_row("a"))
+
+    def differ(frontend, *given):
+        while (row := frontend.next_row("a")) is not None:
+            other = {"benign": "malignant", "malignant": "benign"}[truth[row]]
+            frontend.label("a", row, other if row == rows[0] else truth[row])
+
+    def start(labeling):
+        monkeypatch.setattr("hedgeclipper.cli.label_commands._label", labeling)
+        assert command(*LABEL, "--annotator", "eva").code == 0, command.err
+
+    start(stop)
+    assert "rows.labeled.csv is finished." in command.err
+    assert [path.stat().st_mtime_ns for path in paths] == before
+    start(differ)
+    assert "Written to" in command.out
+    assert "A report of what the model has learned: " in command.out
+    assert pd.read_csv(paths[0])["kind"][rows[0]] != truth[rows[0]]
+    assert all(path.stat().st_mtime_ns > then for path, then in zip(paths, before, strict=True))
+
+
 def test_a_finished_session_replaces_no_other_file(command):
     label(700, n_skipped=2)  # rows without a label do not make it go on
     finished, report = Path("rows.labeled.csv"), Path("rows.labeled.html")
     report.write_text("mine")
-    assert command(*LABEL).code == 0, command.err
-    assert "There is no report" in command.out
+    for _ in range(2):
+        assert command(*LABEL).code == 0, command.err
+        assert f"There is no report: {report.resolve()} exists already" in command.out
     changed = finished.read_bytes().replace(b"people", b"nobody", 1)
     finished.write_bytes(changed)
     assert command(*LABEL).code == ExitCode.OUTPUT

@@ -7,7 +7,7 @@ from contextlib import suppress
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.cli.app import LabelRows
 from hedgeclipper.cli.finished_file import FinishedFile
-from hedgeclipper.cli.output import Output, UsageError, check_outputs
+from hedgeclipper.cli.output import Output, UsageError
 from hedgeclipper.cli.rows_to_label import RowsToLabel
 from hedgeclipper.io.messages import import_extra
 from hedgeclipper.labeling import LabelingLoop
@@ -26,7 +26,7 @@ def label_rows(options: LabelRows, output: Output) -> None:
     finished = FinishedFile(table, frontend, _model(options), title, options.force, output)
     try:
         if not frontend.is_over():
-            check_outputs(table.output, inputs=[], force=options.force)
+            finished.check_files()
             with suppress(KeyboardInterrupt, EOFError):  # the usual way to stop
                 _label(frontend, table, finished, options, output)
         if frontend.is_over():
