@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import skops.io
+from scipy import sparse
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
@@ -300,9 +301,9 @@ def header_of(shape, dtype):
     return buffer.getvalue()
 
 
-def read_again(n_reads):
+def read_again(array, n_reads):
     """Return the parts of a list that has the same array so many times, each read by itself."""
-    parts = parts_in(skops.io.dumps([np.zeros(10**6)]))
+    parts = parts_in(skops.io.dumps([array]))
     schema = json.loads(parts["schema.json"])
     schema["content"] = [{**schema["content"][0], "__id__": k + 1} for k in range(n_reads)]
     return {**parts, "schema.json": json.dumps(schema)}
@@ -324,7 +325,8 @@ def bombs(parts):
     yield "array that claims entries", zipped(**{**parts, name: claim})
     yield "array of entries without bytes", zipped(**{**parts, name: header_of((10**12,), "<U0")})
     yield "array inside that claims", zipped(**{**parts, inside: zipped(**{"data.npy": claim})})
-    yield "array read again", zipped(**{HEADER: parts[HEADER], **read_again(20)})
+    for kind, again in ("array", np.zeros(10**6)), ("matrix", sparse.csr_matrix((2 * 10**6, 1))):
+        yield f"{kind} read again", zipped(**{HEADER: parts[HEADER], **read_again(again, 20)})
 
 
 def test_archives_that_unpack_to_too_much_are_refused(tmp_path, small_file):

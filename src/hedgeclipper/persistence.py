@@ -158,8 +158,8 @@ def load(path: str | Path, *, trusted: Sequence[str] = ()) -> Any:
     try:
         if _checksum(memoryview(content)[:-_CHECKSUM_BYTES]) != content[-_CHECKSUM_BYTES:]:
             raise ValueError("its checksum is not that of its content")
-        _check_sizes(content, _room(len(content)))
-        _check_reads(content, _room(len(content)))
+        sizes = _check_sizes(content, _room(len(content)))
+        _check_reads(content, sizes, _room(len(content)))
         refused = sorted({*skops.get_untrusted_types(data=content)} - {*TRUSTED, *trusted})
         if not refused:
             model = skops.loads(content, trusted=[*TRUSTED, *trusted])
@@ -206,17 +206,19 @@ def _room(n_bytes: int) -> int:
     return _FREE_BYTES + _MOST_TIMES * n_bytes
 
 
-def _check_sizes(content: bytes, room: int) -> int:
-    """Return the room that is left when all parts are unpacked; raise if there is none.
+def _check_sizes(content: bytes, room: int) -> Counter[str]:
+    """Return how many bytes each part takes when it is unpacked; raise if there is no room.
 
     What parts say of their sizes is compared with what they are. They are unpacked for it bit by
     bit, and those that are archives themselves, sparse matrices, in turn.
     """
+    sizes: Counter[str] = Counter()
     with ZipFile(BytesIO(content)) as archive:
         for part in archive.infolist():
             if part.file_size > room or part.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
                 raise ValueError("it unpacks to far more than a model")
             room -= part.file_size
+            sizes[part.filename] += part.file_size
             part.file_size += 1  # so that one byte more would be read
             with archive.open(part) as file:
                 start = file.read(_MOST_HEADER)
@@ -226,8 +228,10 @@ def _check_sizes(content: bytes, room: int) -> int:
             if n_bytes != part.file_size or _array_size(start, n_bytes) != n_bytes:
                 raise ValueError("a part of it is longer or shorter than it says")
             if start.startswith(_ZIP_MAGIC):
-                room = _check_sizes(archive.read(part), room)
-    return room
+                n_inside = _check_sizes(archive.read(part), room).total()
+                room -= n_inside
+                sizes[part.filename] += n_inside
+    return sizes
 
 
 def _array_size(start: bytes, otherwise: int) -> int:
@@ -245,7 +249,7 @@ def _array_size(start: bytes, otherwise: int) -> int:
     return header.tell() + math.prod(shape) * max(dtype.itemsize, 1)
 
 
-def _check_reads(content: bytes, room: int) -> None:
+def _check_reads(content: bytes, sizes: Counter[str], room: int) -> None:
     """Raise if parts take too much memory as often as the description has them read."""
     reads: Counter[str] = Counter()
     known = set()
@@ -258,8 +262,7 @@ def _check_reads(content: bytes, room: int) -> None:
 
     with ZipFile(BytesIO(content)) as archive:
         json.loads(archive.read("schema.json"), object_hook=count_read)
-        sizes = {part.filename: part.file_size for part in archive.infolist()}
-    if sum(sizes.get(name, 0) * n_reads for name, n_reads in reads.items()) > room:
+    if sum(sizes[name] * n_reads for name, n_reads in reads.items()) > room:
         raise ValueError("it unpacks to far more than a model")
 
 
