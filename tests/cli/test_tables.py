@@ -57,8 +57,11 @@ def test_files_with_the_same_columns_are_one_table(tmp_path):
     assert files.row_names(frame.index[1:], "x") == ["2", "3"]
 
 
-def write_workbook(frame, path, far=""):
-    """Write the few files that a workbook of Excel must have, so that no library is needed."""
+def write_workbook(frame, path):
+    """Write the few files that a workbook of Excel must have, so that no library is needed.
+
+    Far from the rows are a cell with a format and no value, and one on another sheet.
+    """
 
     def cell(value):
         if pd.isna(value):
@@ -68,7 +71,9 @@ def write_workbook(frame, path, far=""):
         return f"<c><v>{value}</v></c>"
 
     lines = [list(frame.columns), *frame.astype(object).to_numpy().tolist()]
-    rows = "".join(f"<row>{''.join(map(cell, line))}</row>" for line in lines) + far
+    rows = "".join(f"<row>{''.join(map(cell, line))}</row>" for line in lines)
+    rows += '<row><c r="XFD900" s="1"/></row>'
+    other_rows = '<row><c r="XFD900"><v>1</v></c></row>'
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     packages = "http://schemas.openxmlformats.org/package/2006/relationships"
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -78,11 +83,15 @@ def write_workbook(frame, path, far=""):
             "_rels/.rels": f'<Relationships xmlns="{packages}"><Relationship Id="r1" '
             f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
             "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
-            '<sheet name="Rows" sheetId="1" r:id="r1"/></sheets></workbook>',
+            '<sheet name="Rows" sheetId="1" r:id="r1"/><sheet name="Other" sheetId="2" r:id="r2"/>'
+            "</sheets></workbook>",
             "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{packages}"><Relationship '
-            f'Id="r1" Type="{office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+            f'Id="r1" Type="{office}/worksheet" Target="worksheets/sheet1.xml"/><Relationship '
+            f'Id="r2" Type="{office}/worksheet" Target="worksheets/sheet2.xml"/></Relationships>',
             "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData>'
             "</worksheet>",
+            "xl/worksheets/sheet2.xml": f'<worksheet xmlns="{main}"><sheetData>{other_rows}'
+            "</sheetData></worksheet>",
         }.items():
             file.writestr(name, f'<?xml version="1.0"?>{content}')
 
@@ -105,18 +114,6 @@ def test_a_workbook_is_a_table_like_csv(command, table):
     assert columns == expected
     ours, theirs = pd.read_parquet("rows.xlsx.parquet"), pd.read_parquet("rows.csv.parquet")
     pd.testing.assert_frame_equal(ours, theirs)
-
-
-@pytest.mark.parametrize(
-    ("cell", "size"), [("Z1048576", "1,048,576 rows and 26"), ("XFD900", "900 rows and 16,384")]
-)
-def test_cells_far_from_the_table_are_refused(command, cell, size):
-    """All cells between would be read: of 17 billion a process dies."""
-    pytest.importorskip("python_calamine")
-    rows = pd.DataFrame({"a": [1, 2, 3], "b": [1.5, 2.5, 3.5], "y": ["no", "yes", None]})
-    write_workbook(rows, "rows.xlsx", far=f'<row><c r="{cell}"><v>1</v></c></row>')
-    assert command("fit", "rows.xlsx", "-t", "y", "-m", "m.skops").code == 3
-    assert f"rows.xlsx has a sheet of {size}" in command.err
 
 
 def test_a_workbook_without_the_extra(command, monkeypatch):

@@ -11,15 +11,13 @@ which decodes whole row groups: memory would grow with their size.
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, ClassVar
-from zipfile import BadZipFile, ZipFile, is_zipfile
 
 import numpy as np
 from scipy import sparse
@@ -60,9 +58,6 @@ _PACKS = ("", ".gz", ".bz2", ".zst")
 _PACKED_MARKS = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")  # gzip, bz2, zstd, zip
 # what Arrow takes a column of CSV for next if a value does not suit; else it holds strings
 _WIDER = {"null": "int64", "int64": "float64", "date32[day]": "timestamp[s]"}
-# what refers to a cell in a sheet of Excel, and how many of a sheet may be empty at least
-_CELL = re.compile(rb"""\br=["']([A-Z]{1,3})(\d{1,7})["']""")
-MOST_EMPTY_CELLS = 10**7
 Batches = Iterator[Any]  # of record batches
 SAY_ENCODING = "Write the file in UTF-8, or name its encoding, as in --encoding latin-1."
 
@@ -347,7 +342,6 @@ class ExcelFile(TableFile):
         calamine = import_extra("python_calamine", "excel", "An Excel file")
         pandas = import_extra("pandas", "excel", "An Excel file")
         options = {"engine": "calamine", "keep_default_na": False, "na_values": missing_strings()}
-        self._check_extent()
         with naming_damaged_file(self.place, calamine.CalamineError, ValueError):
             frame = pandas.read_excel(self.path, **options).rename(columns=str)
         for name, column in frame.items():
@@ -357,33 +351,6 @@ class ExcelFile(TableFile):
                 texts[missing_labels(column.to_numpy(dtype=object))] = None
                 frame[name] = texts
         return pyarrow().Table.from_pandas(frame, preserve_index=False)
-
-    def _check_extent(self) -> None:
-        """Raise if a sheet has cells so far apart that all between them would not fit in memory.
-
-        They are read as well, and a process that has no memory for them dies without an error.
-        """
-        if not is_zipfile(self.path):
-            return
-        damage = (BadZipFile, zlib.error, RuntimeError)
-        with naming_damaged_file(self.place, *damage), ZipFile(self.path) as archive:
-            sheets = [part for part in archive.infolist() if "worksheets/sheet" in part.filename]
-            for part in sheets:
-                n_rows, columns, block = 0, {b""}, b""
-                with archive.open(part) as content:
-                    while more := content.read(_BUFFER_BYTES):
-                        block = block[-20:] + more  # a cell may be cut in two
-                        found = _CELL.findall(block)
-                        n_rows = max(n_rows, *(int(row) for _, row in found), 0)
-                        columns.update(column for column, _ in found)
-                last = max(columns, key=lambda column: (len(column), column))
-                n_columns = reduce(lambda number, letter: 26 * number + letter - 64, last, 0)
-                if n_rows * n_columns > max(MOST_EMPTY_CELLS, part.file_size):
-                    raise ValueError(
-                        f"{self.place} has a sheet of {n_rows:,} rows and {n_columns:,} columns, "
-                        "nearly all empty: some cells are far from the table. Delete all rows "
-                        "below and columns right of the table, or save it as CSV."
-                    )
 
     @cached_property
     def schema(self) -> Any:
