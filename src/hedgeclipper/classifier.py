@@ -249,6 +249,8 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
             holdout=self.holdout,
             random_state=random_state,
         )
+        if self._reader.encodes:
+            self._reader, given = self._reader.learn_encoding(given, draw.held)
         rows, held = hold_out_rows(given, draw.held)  # 2
         codes = self._store_classes(rows.y_labeled, given.y_labeled)
         # by a copy of the generator, so that the same trees are grown whatever rows are drawn from
@@ -466,10 +468,10 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
     def _read(
         self, X: Any, y: Any, X_unlabeled: Any, plan: list[tuple[str, Any]], sample: Sample | None
     ) -> SemiSupervisedRows:
-        """Return rows as voters learn from them.
+        """Return rows as voters learn from them, but frames of strings and dates as they are.
 
-        Rows are encoded if some voter is a default one; your own classifiers alone get frames as
-        they are, and arrays in float64.
+        These are encoded later, if some voter is a default one; your own classifiers alone get
+        frames as they are, and arrays in float64.
         """
         if sample is not None:
             check_sampled_rows(sample, X, y, X_unlabeled)
@@ -482,10 +484,7 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
         if is_frame(X) or (isinstance(y, str) and is_batched(X)):
             encodes = needs_encoding(X, None, y if isinstance(y, str) else None)
             encodes = encodes or needs_encoding(X_unlabeled, frame_names(X))
-        rows = self._check_rows(X, y, X_unlabeled, RowReader({}, encodes=encodes))
-        if encodes:
-            self._reader, rows = self._reader.learn_encoding(rows)
-        return rows
+        return self._check_rows(X, y, X_unlabeled, RowReader({}, encodes=encodes))
 
     def _look_at_columns(self, X: Any, codes: np.ndarray, some: Any | None) -> None:
         """Refuse columns that are made of the labels, and warn of others that may be wrong."""

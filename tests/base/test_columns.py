@@ -150,9 +150,9 @@ def test_new_categories_are_none_of_those_known():
 def test_categories_of_which_none_is_known_are_warned_of():
     known, new = ColumnEncoder().fit(FRAME[["town"]]), pd.DataFrame({"town": ["ULM", None] * 10})
     with pytest.warns(ColumnWarning, match="'town' has no value of the fit, .* 'ULM'"):
-        known.transform(new)
-    known.transform(new[:5])  # as new ones may be by accident
-    known.transform(pd.DataFrame({"town": ["ULM", "Ulm"] * 10}))
+        known.warn_of_unknown(new)
+    known.warn_of_unknown(new[:5])  # as new ones may be by accident
+    known.warn_of_unknown(pd.DataFrame({"town": ["ULM", "Ulm"] * 10}))
 
 
 def test_of_many_values_the_rare_ones_share_a_column():

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hedgeclipper import HedgeClipperClassifier
+from hedgeclipper import ColumnWarning, HedgeClipperClassifier
 from hedgeclipper.base import row_reader
 from hedgeclipper.base.columns import ColumnEncoder
 from hedgeclipper.io import arrays, sources
@@ -81,6 +81,42 @@ def test_partitions_of_dask_are_encoded_in_blocks(small_batches, monkeypatch):
     whole = dask_frame(UNLABELED).repartition(npartitions=1)
     model.predict(whole).compute(scheduler="threads")
     assert sizes == [200] * 4
+
+
+def test_partitions_of_dask_may_be_empty():
+    rows = UNLABELED.assign(size=UNLABELED["size"].astype(object), part=np.arange(800))
+    rows.loc[700, "size"] = "n.k."  # a stray among numbers
+    whole = pytest.importorskip("dask.dataframe").from_pandas(rows, npartitions=4)
+    some = whole[whole["part"] < 250]
+    model, known = fitted(some), fitted(rows[:250])
+    found = model.predict_proba(some).compute(scheduler="threads")
+    np.testing.assert_array_equal(found, known.predict_proba(rows[:250]))
+
+
+def test_rows_that_are_sorted_have_no_unknown_categories(small_batches):
+    rows = pd.concat([UNLABELED[:260], UNLABELED[:260].assign(color="green")])
+    assert np.isfinite(fitted(UNLABELED).predict_proba(rows)).all()
+    with pytest.warns(ColumnWarning, match="'color' has no value of the fit"):
+        fitted(UNLABELED).predict_proba(rows[260:])
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_held_out_rows_are_encoded_like_unlabeled_ones(marked, small_batches, monkeypatch):
+    learn, sizes = ColumnEncoder.fit, []
+
+    def learn_and_note(encoder, rows, some):
+        sizes.append((len(rows), len(some)))
+        return learn(encoder, rows, some)
+
+    monkeypatch.setattr(ColumnEncoder, "fit", learn_and_note)
+    options = {"confidence_level": 0.9, "holdout": 0.5}
+    if marked:
+        fitted(None, ROWS, np.where(np.arange(N) < 100, Y, None), **options)
+    else:
+        fitted(UNLABELED, **options)
+    ((n_labeled, n_drawn),) = sizes
+    assert n_labeled + n_drawn == 50 + 300  # those to fit to, and a draw of all others
+    assert 50 < n_labeled < 100
 
 
 @pytest.mark.parametrize("column", UNLABELED.columns)

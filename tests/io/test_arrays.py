@@ -8,6 +8,7 @@ from hedgeclipper.io.arrays import (
     MODULUS,
     as_rows,
     digest_rows,
+    draw_batches,
     draw_rows,
     hash_rows,
     stack_rows,
@@ -68,11 +69,16 @@ def batches(rows, *cuts):
     return np.split(rows, cuts)
 
 
-@pytest.mark.parametrize("cut", [lambda rows: rows, lambda rows: batches(rows, 1, 40, 40, 90)])
-def test_every_row_is_as_likely_as_any_other(cut):
+def draw_in_parts(rows, n_rows, random_state):
+    some, numbers = draw_batches(batches(rows[:80], 1, 40, 40), n_rows, random_state, n_more=20)
+    return np.concatenate([some, rows[80 + numbers]])
+
+
+@pytest.mark.parametrize("draw", [draw_rows, draw_in_parts])
+def test_every_row_is_as_likely_as_any_other(draw):
     random_state, counts = np.random.RandomState(0), np.zeros(100)
     for _ in range(2_000):
-        drawn = draw_rows(cut(HUNDRED), 10, random_state)
+        drawn = draw(HUNDRED, 10, random_state)
         assert drawn.shape == (10, 1)
         counts[drawn[:, 0].astype(int)] += 1
     assert counts.sum() == 20_000
@@ -86,15 +92,20 @@ def test_rows_in_memory_keep_their_order():
 
 def test_no_more_than_there_are():
     assert draw_rows(HUNDRED, 100, np.random.RandomState(0)) is HUNDRED
-    whole = draw_rows(batches(HUNDRED, 30), 100, np.random.RandomState(0))
+    whole, numbers = draw_batches(batches(HUNDRED, 30), 105, np.random.RandomState(0), n_more=5)
     np.testing.assert_array_equal(whole, HUNDRED)
-    assert draw_rows([], 5, np.random.RandomState(0)).shape[0] == 0
+    np.testing.assert_array_equal(numbers, np.arange(5))
+    assert draw_batches([], 5, np.random.RandomState(0))[0].shape[0] == 0
 
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_sparse_rows_stay_sparse(whole):
     rows = sparse.csr_array(HUNDRED)
-    drawn = draw_rows(rows if whole else [rows[:60], rows[60:]], 10, np.random.RandomState(0))
+    random_state = np.random.RandomState(0)
+    if whole:
+        drawn = draw_rows(rows, 10, random_state)
+    else:
+        drawn, _ = draw_batches([rows[:60], rows[60:]], 10, random_state)
     assert drawn.format == "csr"
     assert drawn.shape == (10, 1)
 

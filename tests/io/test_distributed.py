@@ -10,8 +10,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 
 from hedgeclipper import HedgeClipperClassifier
-from hedgeclipper.base.row_reader import RowReader
-from hedgeclipper.io.arrays import draw_rows
+from hedgeclipper.io.arrays import draw_batches
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -203,9 +202,8 @@ def drawn(rows, n_rows, names=None, seed=0):
     from hedgeclipper.io.distributed import draw_from, select_columns
 
     rows = select_columns(rows, names, "X_unlabeled", 4)
-    read = RowReader({"dtype": np.float32}, 4)
     with dask.config.set(scheduler="threads"):
-        return draw_from(rows, n_rows, np.random.RandomState(seed), read=read)
+        return draw_from(rows, n_rows, np.random.RandomState(seed), n_more=15)
 
 
 @pytest.mark.parametrize("knows_sizes", [True, False])
@@ -214,8 +212,9 @@ def test_draws_are_those_of_the_same_rows_in_batches(knows_sizes):
     if not knows_sizes:
         rows = dd.from_dask_array(rows, columns=NAMES)
     batches = iter([UNLABELED[:50], UNLABELED[50:100]])
-    theirs = draw_rows(batches, 20, np.random.RandomState(3))
-    np.testing.assert_array_equal(drawn(rows, 20, seed=3), theirs)
+    theirs = draw_batches(batches, 20, np.random.RandomState(3), n_more=15)
+    for one, other in zip(drawn(rows, 20, seed=3), theirs, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("confidence_level", [None, 0.9])
@@ -232,6 +231,6 @@ def test_views_and_the_game_are_of_the_same_rows_wherever_these_are(confidence_l
 def test_draws_of_frames_have_the_named_columns():
     frame = pd.DataFrame(UNLABELED[:100], columns=NAMES)
     rows = dd.from_pandas(frame[NAMES[::-1]].assign(other="text"), npartitions=3)
-    np.testing.assert_array_equal(drawn(rows, 1_000, NAMES), UNLABELED[:100])
+    np.testing.assert_array_equal(drawn(rows, 1_000, NAMES)[0], UNLABELED[:100])
     with pytest.raises(ValueError, match="has no column 'z'"):
         drawn(rows, 10, ["a", "z"])

@@ -29,7 +29,7 @@ def begin_terminal(name):
     handle = os.open(name, os.O_RDWR)
     for number in range(3):
         os.dup2(handle, number)
-    sys.stdin = os.fdopen(0, errors="surrogateescape")  # as in many containers
+    sys.stdin = os.fdopen(0, encoding="utf-8", errors="strict")  # as in most terminals
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.update(TERM="xterm", COLUMNS="100")
 

@@ -160,3 +160,16 @@ def test_a_full_disk_takes_no_label_that_was_confirmed(tmp_path):
                         confirmed[row] = "benign"
                 assert served.process.is_alive()
                 assert labels_in(folder / SESSION) == confirmed
+
+
+@pytest.mark.slow
+def test_of_two_servers_on_one_session_one_is_refused(tmp_path):
+    write_rows(tmp_path)
+    with Served(tmp_path) as served, Tally("two label servers on one session") as tally:
+        for number in range(tries(1, 15)):
+            with tally.attempt(f"pair {number}", WITH_SERVER):
+                with pytest.raises(RuntimeError, match="in use by another process"):
+                    Served(tmp_path)
+                row = served.next_row()["row"]
+                served.ask("/label", row=row, label=0)
+                assert labels_in(tmp_path / SESSION)[row] == "benign"

@@ -299,7 +299,6 @@ class ColumnEncoder:
         made += [_missing(plans[name], columns[name]).astype(float) for name in self._marked]
         for name, one in self._one_hot.items():
             values, codes = unique_values(columns[name].astype(object))
-            self._warn_of_unknown(plans[name], values, len(codes))
             made.append(one.transform(as_text(values)[:, None])[codes])
         made += [text.transform(columns[name]) for name, text in self._text.items()]
         for plan in self.plans_:
@@ -308,16 +307,19 @@ class ColumnEncoder:
                 made += [found[part] for part in plan.parts]
         return np.column_stack(made)
 
-    def _warn_of_unknown(self, plan: ColumnPlan, values: np.ndarray, n_rows: int) -> None:
-        """Warn if of many rows none has a category that ``fit`` has seen."""
-        texts = as_text(values[~missing_labels(values)]).tolist()
-        known = self._one_hot[plan.name].categories_[0].tolist()
-        if n_rows >= LEAST_OTHERS and texts and not set(texts) & set(known):
-            warn_user(
-                f"Column {plan.name!r} has no value of the fit, but others such as {texts[0]!r}: "
-                "these rows are predicted by the other columns. Write its values as in the fit.",
-                ColumnWarning,
-            )
+    def warn_of_unknown(self, X: Any) -> None:
+        """Warn if of many rows of a frame none has a category that ``fit`` has seen."""
+        names = self.names_of("categories") if X.shape[0] >= LEAST_OTHERS else []
+        for name, column in _arrays(X, names).items():
+            values, _ = unique_values(column.astype(object))
+            texts = as_text(values[~missing_labels(values)]).tolist()
+            if texts and not set(texts) & set(self._one_hot[name].categories_[0].tolist()):
+                warn_user(
+                    f"Column {name!r} has no value of the fit, but others such as {texts[0]!r}: "
+                    "these rows are predicted by the other columns. Write its values as in the "
+                    "fit.",
+                    ColumnWarning,
+                )
 
     @property
     def used_names(self) -> list[str]:

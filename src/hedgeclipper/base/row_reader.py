@@ -35,6 +35,7 @@ from hedgeclipper.io import (
 from hedgeclipper.io.arrays import (
     MODULUS,
     Draw,
+    draw_batches,
     draw_rows,
     merge_draws,
     rows_per_batch,
@@ -91,14 +92,22 @@ class SemiSupervisedRows:
         """
         if not self.has_unlabeled:
             return None
+        more = None if is_in_memory(self.X_unlabeled) else self.X_unlabeled.more
+        some, numbers = self.draw_with(0 if more is None else more.shape[0], n_rows, random_state)
+        return some if more is None else stack_rows(some, _safe_indexing(more, numbers))
+
+    def draw_with(
+        self, n_more: int, n_rows: int, random_state: np.random.RandomState
+    ) -> tuple[Any, np.ndarray]:
+        """Return those drawn of the unlabeled rows, and the numbers of those of so many more."""
         X = self.X_unlabeled
         if is_in_memory(X):
-            some = draw_rows(row_slices(X), n_rows, random_state)
+            some, numbers = draw_batches(row_slices(X), n_rows, random_state, n_more)
         else:
-            some = X.draw(n_rows, random_state)
-        if some.shape[0] == 0:
+            some, numbers = X.draw(n_rows, random_state, n_more)
+        if some.shape[0] + numbers.size == 0:
             raise ValueError(NO_UNLABELED_ROWS)
-        return some
+        return some, numbers
 
 
 def split_rows(
@@ -294,12 +303,15 @@ class RowBatches:
         if self.more is not None:
             yield self.more
 
-    def draw(self, n_rows: int, random_state: np.random.RandomState) -> Any:
-        """Return what iterating and `draw_rows` would; rows are read after they are drawn.
+    def draw(
+        self, n_rows: int, random_state: np.random.RandomState, n_more: int
+    ) -> tuple[Any, np.ndarray]:
+        """Return what `draw_batches` does; rows are read after they are drawn.
 
         Strings and dates of all rows take long to read.
         """
-        return draw_rows(self._unchanged(), n_rows, random_state, read=self.read, more=self.more)
+        some, numbers = draw_batches(self._unchanged(), n_rows, random_state, n_more)
+        return some if self.read is None else self.read(some), numbers
 
     def _batches(self) -> Iterator[Any]:
         if not self.only_unlabeled:
@@ -357,12 +369,14 @@ class DaskRows:
     name: str
     more: Any = None
 
-    def draw(self, n_rows: int, random_state: np.random.RandomState) -> Any:
-        """Return the rows that are drawn from the same rows in batches, here."""
+    def draw(
+        self, n_rows: int, random_state: np.random.RandomState, n_more: int
+    ) -> tuple[Any, np.ndarray]:
+        """Return what is drawn from the same rows in batches, here."""
         from hedgeclipper.io.distributed import draw_from
 
-        read = partial(self.read, name=self.name)
-        return draw_from(self.collection, n_rows, random_state, read=read, more=self.more)
+        some, numbers = draw_from(self.collection, n_rows, random_state, n_more)
+        return self.read(some, name=self.name), numbers
 
     def score(
         self, score: Callable[[Iterable[Any]], tuple[int, np.ndarray]], n_rows: int, seed: int
@@ -438,11 +452,14 @@ class RowReader:
 
         Encoded rows are wide: their blocks are as large as the batches of files.
         """
-        size = ROWS_PER_SLICE if self.encoder is None else rows_per_batch(self.n_columns)
-        for block in row_slices(rows, size):
-            if self.encoder is None:
+        if self.encoder is None:
+            for block in row_slices(rows):
                 yield self(block, name)
-            else:
+        elif rows.shape[0] == 0:  # as partitions of Dask may be
+            yield np.empty((0, self.n_columns), np.float32)
+        else:
+            self.encoder.warn_of_unknown(rows)
+            for block in row_slices(rows, rows_per_batch(self.n_columns)):
                 yield self._checked(self.encoder.transform(block), name)
 
     def _checked(self, rows: Any, name: str) -> Any:
@@ -497,13 +514,22 @@ class RowReader:
         """Number of the column of ``fit`` that each column which voters see is made of."""
         return np.arange(self.n_columns) if self.encoder is None else self.encoder.sources_
 
-    def learn_encoding(self, rows: SemiSupervisedRows) -> tuple[RowReader, SemiSupervisedRows]:
+    def learn_encoding(
+        self, rows: SemiSupervisedRows, held: np.ndarray | None
+    ) -> tuple[RowReader, SemiSupervisedRows]:
         """Return a reader that encodes frames, and rows, which are frames yet, as it reads them.
 
-        How columns are encoded is learned from labeled rows and a sample of the unlabeled ones.
+        How columns are encoded is learned from labeled rows and a sample of the unlabeled ones, to
+        which the held-out rows belong: nothing may depend on which rows test.
         """
-        some = rows.draw(ROWS_FOR_ENCODING, np.random.RandomState(0))
-        encoder = ColumnEncoder().fit(rows.X_labeled, some)
+        some, used = None, rows.X_labeled
+        if rows.has_unlabeled:
+            numbers = np.empty(0, np.intp) if held is None else held
+            random_state = np.random.RandomState(0)
+            some, drawn = rows.draw_with(numbers.size, ROWS_FOR_ENCODING, random_state)
+            left = np.delete(numbers, drawn)
+            used = _safe_indexing(used, np.delete(np.arange(rows.y_labeled.size), left))
+        encoder = ColumnEncoder().fit(used, some)
         labeled = draw_rows(rows.X_labeled, ROWS_FOR_SCALE, np.random.RandomState(0))
         scale = ColumnScale.of(encoder.transform(labeled))
         reader = replace(self, encoder=encoder, scale=scale, n_columns=encoder.sources_.size)

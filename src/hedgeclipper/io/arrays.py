@@ -10,7 +10,7 @@ for rows that are known by their number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 from zlib import crc32
@@ -78,39 +78,39 @@ def row_slice(rows: Any, part: slice) -> Any:
     return block
 
 
-def draw_rows(
-    X: Any,
-    n_rows: int,
-    random_state: np.random.RandomState,
-    *,
-    read: Callable[[Any], Any] | None = None,
-    more: Any = None,
-) -> Any:
-    """Return so many rows, each as likely as any other, or all where there are no more.
+def draw_rows(X: Any, n_rows: int, random_state: np.random.RandomState) -> Any:
+    """Return so many rows in their order, each as likely as any other, or all of no more."""
+    if X.shape[0] <= n_rows:
+        return X
+    return _safe_indexing(X, np.sort(random_state.choice(X.shape[0], n_rows, replace=False)))
 
-    X is an array, CSR matrix or frame, whose rows keep their order, or an iterable of these. What
-    ``read`` makes of its drawn rows is returned, and ``more`` rows, read already, come after them.
+
+def draw_batches(
+    batches: Iterable[Any], n_rows: int, random_state: np.random.RandomState, n_more: int = 0
+) -> tuple[Any, np.ndarray]:
+    """Return what `draw_rows` would of rows in batches, and numbers of ``n_more`` rows after them.
+
+    Each of all these rows is as likely to be drawn as any other.
     """
-    if hasattr(X, "shape"):
-        if X.shape[0] <= n_rows:
-            return X
-        return _safe_indexing(X, np.sort(random_state.choice(X.shape[0], n_rows, replace=False)))
     drawn, seed, n_seen = None, random_state.randint(MAX_SEED), 0
-    for batch in X:
+    for batch in batches:
         drawn = merge_draws(drawn, tag_rows(seed, n_seen, batch), n_rows)
         n_seen += batch.shape[0]
-    return finish_draw(drawn, n_rows, seed, n_seen, read, more)
+    if drawn is None:
+        drawn = tag_rows(seed, 0, np.empty((0, 0)))
+    return finish_draw(drawn, n_rows, seed, n_seen, n_more)
 
 
 def finish_draw(
-    drawn: Draw | None, n_rows: int, seed: int, n_seen: int, read: Any, more: Any
-) -> Any:
-    """Return drawn rows as ``read`` reads them, among them some of ``more`` rows after these."""
-    if drawn is not None and read is not None:
-        drawn = *drawn[:2], read(drawn[2])
-    if more is not None:
-        drawn = merge_draws(drawn, tag_rows(seed, n_seen, more), n_rows)
-    return np.empty((0, 0)) if drawn is None else drawn[2]
+    drawn: Draw, n_rows: int, seed: int, n_seen: int, n_more: int
+) -> tuple[Any, np.ndarray]:
+    """Return the rows that stay if more come after the ``n_seen``, and the numbers of those."""
+    tags, positions, rows = drawn
+    after = tag_rows(seed, n_seen, np.arange(n_more))
+    _, kept, _ = merge_draws((tags, positions, positions), (*after[:2], after[1]), n_rows)
+    stay = np.flatnonzero(np.isin(positions, kept))
+    rows = rows if stay.size == tags.size else _safe_indexing(rows, stay)
+    return rows, kept[kept >= n_seen] - n_seen
 
 
 def tag_rows(seed: int, start: int, rows: Any) -> Draw:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -63,9 +63,21 @@ def atomic_path(path: str | Path, *, force: bool = True) -> Iterator[Path]:
         check_output(path, force=force)  # another process may have written it meanwhile
         with naming_output(path):
             os.replace(temporary, path)
+        keep_name(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def keep_name(path: Path) -> None:
+    """Write the folder of a new file to disk, without which a power cut could take its name."""
+    if os.name == "posix":  # other systems open no folders
+        with suppress(OSError):  # nor do all file systems sync them
+            handle = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
 
 @contextmanager

@@ -32,17 +32,12 @@ LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1 TB"}
 
 
 def draw_from(
-    X: Any,
-    n_rows: int,
-    random_state: np.random.RandomState,
-    *,
-    read: Callable[[Any], Any],
-    more: Any = None,
-) -> Any:
-    """Return what `arrays.draw_rows` would, of the partitions of a Dask collection as batches."""
+    X: Any, n_rows: int, random_state: np.random.RandomState, n_more: int
+) -> tuple[Any, np.ndarray]:
+    """Return what `arrays.draw_batches` would, of the partitions of a Dask collection."""
     seed, sizes = random_state.randint(MAX_SEED), _sizes_of(X)
     drawn = _draw(partitions_of(X), sizes, n_rows, seed)
-    return finish_draw(drawn, n_rows, seed, sum(sizes), read, more)
+    return finish_draw(drawn, n_rows, seed, sum(sizes), n_more)
 
 
 def score_and_draw(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class FitResult:
     predicted: np.ndarray
     probabilities: np.ndarray
 
-    @property
+    @cached_property
     def uncertainties(self) -> np.ndarray:
         """One minus the probability of the predicted class."""
         return 1.0 - self.probabilities[np.arange(self.predicted.size), self.predicted]

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import Any
 
 ESCAPE = "\x1b"
@@ -84,6 +85,8 @@ class Keys:
     @contextmanager
     def line(self) -> Iterator[None]:
         """Let a whole line be typed, and seen, in a ``with`` block."""
+        if isinstance(sys.stdin, TextIOWrapper):
+            sys.stdin.reconfigure(errors="replace")  # half a letter may be left in it
         self.__exit__()
         try:
             yield

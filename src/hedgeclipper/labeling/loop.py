@@ -376,21 +376,25 @@ class LabelingLoop:
     def result(self) -> LabelingResult:
         """Return labels of all rows, which of them need review, and what is proved."""
         codes, needs_review = self._codes, self._state.needs_review
-        predicted, uncertainties = np.full(self.n_rows, NONE), np.zeros(self.n_rows)
-        if (source := self._state.best or self._fit) is not None:
-            predicted, uncertainties = source.predicted, source.uncertainties
-        final = np.where(codes >= 0, codes, predicted)
+        source = self._state.best or self._fit
+        final = np.where(codes >= 0, codes, NONE if source is None else source.predicted)
         labels = np.full(self.n_rows, None, object)
         labels[final >= 0] = self.classes[final[final >= 0]].tolist()
-        order = np.argsort(-uncertainties, kind="stable")
         return LabelingResult(
             labels if np.any(final < 0) else np.array(labels.tolist()),
             codes >= 0,
             needs_review,
-            order[needs_review[order]],
+            self._review_order(),
             self._claim(),
             self._state.marks.notes(),
         )
+
+    def _review_order(self) -> np.ndarray:
+        source = self._state.best or self._fit
+        rows = np.flatnonzero(self._state.needs_review)
+        if source is None:
+            return rows
+        return rows[np.argsort(-source.uncertainties[rows], kind="stable")]
 
     def _claim(self) -> FileClaim:
         codes, best = self._codes, self._state.best
@@ -495,7 +499,7 @@ class LabelingLoop:
 
     def _review_rows(self) -> list[int]:
         """Return rows to review: undecided ones last, and those only once more."""
-        marks, rows = self._state.marks, self.result().review_order.tolist()
+        marks, rows = self._state.marks, self._review_order().tolist()
         skips = {row: sum(mark.code == SKIPPED for mark in marks.of(row)) for row in rows}
         return sorted((row for row in rows if skips[row] < 2), key=skips.__getitem__)
 

@@ -27,7 +27,13 @@ from typing import Any
 import numpy as np
 
 from hedgeclipper.bounds.sample import Sample
-from hedgeclipper.io.atomic import NotWrittenError, atomic_path, check_output, naming_output
+from hedgeclipper.io.atomic import (
+    NotWrittenError,
+    atomic_path,
+    check_output,
+    keep_name,
+    naming_output,
+)
 from hedgeclipper.labeling.attempt import attempt_seed
 from hedgeclipper.labeling.marks import NONE
 from hedgeclipper.labeling.state import SessionState
@@ -200,6 +206,7 @@ class SessionFile:
                 f"{path} exists already. Go on with LabelingLoop.resume(path, X), or name another "
                 "file."
             )
+        keep_name(path)
         return file
 
     @classmethod

@@ -87,8 +87,7 @@ class TerminalLabeling:
             return self._undo()
         if key == "n":
             with self.keys.line():
-                typed = self.console.input("Note: ")
-            self.note = typed.encode(errors="replace").decode()  # half a letter may be left in it
+                self.note = self.console.input("Note: ")
         elif key == "o":
             self._say(f"The model's opinion: {self.frontend.opinion(row)}")
         elif key == "s" or key in self._keys:

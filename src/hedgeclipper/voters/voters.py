@@ -68,7 +68,6 @@ class VoterScorer:
         scores, n_threads = [], n_workers(n_jobs)
         # trees do without BLAS, and finding its libraries takes as long as a tenth of 8,000 rows
         pools = ThreadpoolController() if self.classifiers else None
-        threads = Parallel(n_threads, require="sharedmem")
         for start in range(0, max(X.shape[0], 1), ROWS_PER_SLICE):
             rows = _safe_indexing(X, slice(start, start + ROWS_PER_SLICE))
             calls, starts = [], range(0, max(rows.shape[0], 1), ROWS_PER_BLOCK)
@@ -79,7 +78,7 @@ class VoterScorer:
             calls += [score(name, rows, shared) for name in self.classifiers]
             # of BLAS there is one limit for all threads
             with nullcontext() if pools is None else pools.limit(limits=1):
-                found = threads(calls)
+                found = Parallel(min(n_threads, len(calls)), require="sharedmem")(calls)
             parts = [np.concatenate(found[:n_blocks])] if n_blocks else []
             parts += [own[:, None].astype(np.float32) for own in found[n_blocks:]]
             scores.append(np.concatenate(parts, axis=1))
