@@ -150,7 +150,7 @@ def test_labels_undo_skip_note_and_quit_and_the_next_start_goes_on(tmp_path):
     assert events == [
         ("label", first, "benign", None),
         ("undo", first, None, None),
-        ("label", first, "malignant", "odd?"),
+        ("label", first, "malignant", "odd\ufffd"),
         ("label", second, None, None),
     ]
     with Terminal(run_in_terminal, tmp_path) as terminal:

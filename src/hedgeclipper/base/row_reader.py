@@ -93,8 +93,11 @@ class SemiSupervisedRows:
         if not self.has_unlabeled:
             return None
         more = None if is_in_memory(self.X_unlabeled) else self.X_unlabeled.more
-        some, numbers = self.draw_with(0 if more is None else more.shape[0], n_rows, random_state)
-        return some if more is None else stack_rows(some, _safe_indexing(more, numbers))
+        if more is None:
+            return self.draw_with(0, n_rows, random_state)[0]
+        some, numbers = self.draw_with(more.shape[0], n_rows, random_state)
+        more = _safe_indexing(more, numbers)
+        return stack_rows(some, more) if some.shape[0] else more
 
     def draw_with(
         self, n_more: int, n_rows: int, random_state: np.random.RandomState
@@ -311,7 +314,7 @@ class RowBatches:
         Strings and dates of all rows take long to read.
         """
         some, numbers = draw_batches(self._unchanged(), n_rows, random_state, n_more)
-        return some if self.read is None else self.read(some), numbers
+        return some if self.read is None or some.shape[0] == 0 else self.read(some), numbers
 
     def _batches(self) -> Iterator[Any]:
         if not self.only_unlabeled:
@@ -376,7 +379,7 @@ class DaskRows:
         from hedgeclipper.io.distributed import draw_from
 
         some, numbers = draw_from(self.collection, n_rows, random_state, n_more)
-        return self.read(some, name=self.name), numbers
+        return self.read(some, name=self.name) if some.shape[0] else some, numbers
 
     def score(
         self, score: Callable[[Iterable[Any]], tuple[int, np.ndarray]], n_rows: int, seed: int
@@ -529,6 +532,7 @@ class RowReader:
             some, drawn = rows.draw_with(numbers.size, ROWS_FOR_ENCODING, random_state)
             left = np.delete(numbers, drawn)
             used = _safe_indexing(used, np.delete(np.arange(rows.y_labeled.size), left))
+            some = some if some.shape[0] else None
         encoder = ColumnEncoder().fit(used, some)
         labeled = draw_rows(rows.X_labeled, ROWS_FOR_SCALE, np.random.RandomState(0))
         scale = ColumnScale.of(encoder.transform(labeled))

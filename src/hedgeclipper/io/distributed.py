@@ -36,7 +36,8 @@ def draw_from(
 ) -> tuple[Any, np.ndarray]:
     """Return what `arrays.draw_batches` would, of the partitions of a Dask collection."""
     seed, sizes = random_state.randint(MAX_SEED), _sizes_of(X)
-    drawn = _draw(partitions_of(X), sizes, n_rows, seed)
+    with dask.config.set(LARGE_GRAPHS):
+        drawn = _draw(partitions_of(X), sizes, n_rows, seed)
     return finish_draw(drawn, n_rows, seed, sum(sizes), n_more)
 
 

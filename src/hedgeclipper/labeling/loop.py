@@ -190,7 +190,7 @@ class LabelingLoop:
             Fit the model first if that is due. False never fits: see `fit_job`.
         annotator : str, default=""
             Who asks. One row in ten is then one that somebody else has labeled, if there are any,
-            to see whether people agree.
+            to see whether people agree, also once the file is finished.
 
         Returns
         -------
