@@ -25,7 +25,7 @@ SECTIONS = {
     "table": "table.csv", "tables": "table.csv", "tables-run": "table.csv",
     "tables-behind": "table.csv", "tables-rare": "rare_classes.csv", "parts": "table.csv",
     "protocol": "table.csv", "rivals": "rivals.csv", "csv files": "csv_files.csv",
-    "mixed files": "mixed_files.csv", "mixed rows": "mixed_rows.csv",
+    "mixed files": "mixed_files.csv", "texts": "texts.csv", "mixed rows": "mixed_rows.csv",
     "judges": "votes.csv", "votes-accuracy": "votes.csv",
     "votes-run": "votes.csv", "votes-crowds": "votes_crowds.csv", "votes-rates": "votes_rates.csv",
     "votes-speed": "votes_speed.csv", "stress": "stress.jsonl", "labeling cost": "labeling.csv",

@@ -8,7 +8,7 @@ from benchmarks.pages import ROOT, with_section
 
 MODULES = (
     *("bounds_table", "csv_files", "estimates", "labeling", "mixed_files", "mixed_rows"),
-    *("out_of_core", "rivals.page", "speed", "table_page", "votes.page"),
+    *("out_of_core", "rivals.page", "speed", "table_page", "texts", "votes.page"),
 )
 
 
