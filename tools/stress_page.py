@@ -7,29 +7,33 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import defaultdict
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.pages import DOCS, listed, write_sections  # noqa: E402
+from benchmarks.pages import DOCS, markdown_table, write_sections  # noqa: E402
 
 
 def describe(results: Path) -> str:
-    """Return tries and failures of the last run in a sentence."""
-    tries: dict[str, int] = defaultdict(int)
-    failures, seconds = 0, 0.0
+    """Return tries and failures of the last run: a line for each area.
+
+    An area that has begun and not ended took its process with it: that is a failure, too.
+    """
+    tries: Counter[str] = Counter()
+    failures: Counter[str] = Counter()
+    running: Counter[str] = Counter()
     for line in results.read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
-        tries[record["area"].partition(":")[0]] += record["tries"]
-        failures += record["failures"]
-        seconds += record["seconds"]
-    parts = listed([f"{area} ({n:,})" for area, n in sorted(tries.items())])
-    return (
-        f"The last run made {sum(tries.values()):,} tries in {seconds / 60:.0f} minutes, of which "
-        f"{failures} failed: {parts}."
-    )
+        area = record["area"].partition(":")[0]
+        tries[area] += record.get("tries", 0)
+        failures[area] += record.get("failures", 0)
+        running[area] += 1 if "has_begun" in record else -1
+    failures.update({area: max(n, 0) for area, n in running.items()})
+    rows = [[area, f"{n:,}", f"{failures[area]:,}"] for area, n in sorted(tries.items())]
+    total = ["all", f"{tries.total():,}", f"{failures.total():,}"]
+    return markdown_table([["area", "tries", "failures"], *rows, total])
 
 
 def main(results: str, page: str = str(DOCS / "benchmarks.md")) -> None:

@@ -138,7 +138,7 @@ def test_a_third_settles_only_where_two_differ():
     assert found.labels.tolist() == ["a", "c", None, "b", None]
     assert (found.n_both, found.n_agreed, found.n_settled, found.n_open) == (3, 1, 1, 1)
     assert "agree on 1 of 3 rows" in found.describe()
-    assert "1 stay open" in found.describe()
+    assert "1 row stays open" in found.describe()
 
 
 def test_nobody_in_common():

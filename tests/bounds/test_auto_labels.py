@@ -181,6 +181,8 @@ def test_sentences_say_what_is_known_of_the_file():
     assert "was stated, not known" in stated
     assert "at least 59 random test labels" in str(some_labels(10, n_needed=59, n_tested=20))
     assert "1 error among the 120 least uncertain" in some_labels(10).describe()
+    none = {"labels": np.zeros(0), "needs_review": np.zeros(0, bool), "n_needed": 59}
+    assert "no unlabeled rows" in some_labels(0, **none).describe()
 
 
 def test_labels_that_are_needed_for_limits_per_class_count_those_on_other_classes():

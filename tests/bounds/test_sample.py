@@ -91,9 +91,10 @@ def test_bad_input(given, message):
         draw_sample(**{"rows": 10, "n": 3, **given})
 
 
-def test_a_sample_grows_only():
-    with pytest.raises(ValueError, match="cannot become smaller"):
-        draw_sample(10, 5).extended(4)
+@pytest.mark.parametrize("n", [4, 5])
+def test_a_sample_is_extended_by_a_row_at_least(n):
+    with pytest.raises(ValueError, match=f"Got n={n}, and 5 rows were drawn"):
+        draw_sample(10, 5).extended(n)
 
 
 def test_rows_of_strings_are_recognized():

@@ -192,7 +192,7 @@ def test_two_people_and_a_third(command, truth, checked):
     words = (*AUDIT, "--labels", "second.csv")
     command(*words)
     assert "Two people agree on 190 of 200 rows" in command.out
-    assert "10 stay open" in command.out
+    assert "10 rows stay open" in command.out
     checked.assign(label=checked["label"].where(checked.index < 7)).to_csv("third.csv", index=False)
     command(*words, "--labels", "third.csv", "--json")
     agreement = command.result["agreement"]

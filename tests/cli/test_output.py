@@ -36,6 +36,7 @@ def test_a_model_that_is_no_better_than_always_guessing_gets_a_note(baseline, n_
     assert ("no better than always" in capsys.readouterr().err) == bool(n_notes)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals of other processes")
 def test_a_command_that_is_stopped_leaves_nothing(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(20_000, 30)), columns=[f"x{k}" for k in range(30)])

@@ -1,8 +1,8 @@
 """Guarantees under generated worst cases, and records that an enemy has changed.
 
 Each test of a whole file is drawn many times on a pool in which one error more is left than is
-allowed, where it hurts most. The share of draws that break the promise may exceed delta by four
-standard errors.
+allowed, where it hurts most. The proportion of draws that break the promise may exceed delta by
+four standard errors.
 """
 
 import contextlib

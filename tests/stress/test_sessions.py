@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
+from hedgeclipper import draw_sample
 from hedgeclipper.labeling import LabelingLoop, SessionError, frontend
 from hedgeclipper.labeling.frontend import RowTakenError
-from hedgeclipper.labeling.session import read_session
+from hedgeclipper.labeling.session import VERSION, digest_arrays, read_session
 from tests.labeling.conftest import make_loop, make_rows, run
 from tests.labeling.test_session import rewritten, state
 from tests.stress.mutations import mutated
@@ -142,10 +143,10 @@ def test_forged_sessions_are_refused_or_go_on_without_their_proof(whole):
             path.write_bytes(content)
             rewritten(path, lambda _, other=other: other)
             with tally.attempt(f"session {number}"):
-                _follow(path)
+                _follow(path, other)
 
 
-def _follow(path):
+def _follow(path, events):
     """Read and resume a session; it is refused, or all of it can be used."""
     try:
         session = read_session(path)
@@ -158,16 +159,26 @@ def _follow(path):
     except SessionError:
         return
     try:
-        for (
-            attempt
-        ) in loop._state.attempts:  # predictions and order are those that the digest names
-            assert np.array_equal(np.sort(attempt.order), np.unique(attempt.order))
-            assert attempt.n_test <= attempt.order.size
+        begun = [n for n, event in enumerate(events) if event["event"] == "attempt"]
+        for n, attempt in zip(begun, loop._state.attempts, strict=True):
+            with np.load(next(path.parent.glob("*.npz"))) as file:
+                assert_as_recorded(attempt, dict(file), events[n], events[:n])
         rows = loop.ask(5)
         loop.tell(rows, Y[rows])
         assert loop.result().describe()
     finally:
         loop.close()
+
+
+def assert_as_recorded(attempt, arrays, event, before):
+    """The predictions have the digest of the line, and the test rows are those of its seed."""
+    assert digest_arrays(arrays) == event["digest"]
+    assert all(np.array_equal(getattr(attempt, name), arrays[name]) for name in arrays)
+    labeled = [*before[0]["known"][0], *(e["row"] for e in before if e["event"] == "label")]
+    pool = np.setdiff1d(np.arange(len(Y)), labeled)
+    drawn = draw_sample(len(Y), pool.size, seed=event["seed"], excluded=np.unique(labeled))
+    assert np.array_equal(attempt.order, drawn.rows)
+    assert attempt.n_test == event["tests"] <= pool.size
 
 
 def test_damaged_sessions_are_refused_or_lose_their_last_line(whole):
@@ -187,7 +198,17 @@ def test_damaged_sessions_are_refused_or_lose_their_last_line(whole):
                 assert session.rows.size <= len(events)
 
 
-def test_damaged_predictions_of_an_attempt_are_refused(whole):
+def forged_arrays(path, rng):
+    """Write a whole file of arrays anew, of which one differs in one number."""
+    with np.load(path) as file:
+        arrays = dict(file)
+    name = str(rng.choice(list(arrays)))
+    array, n = arrays[name], int(rng.integers(arrays[name].size))
+    array[n] = rng.choice([1 - array[n], -1, 10**6]) if name == "predicted" else array[n - 1]
+    np.savez_compressed(path, **arrays)
+
+
+def test_damaged_and_forged_predictions_of_an_attempt_are_refused(whole):
     """The digest in the session covers all values: those that are read are those written."""
     path, _, _ = whole
     (arrays,) = path.parent.glob("*.npz")
@@ -195,10 +216,37 @@ def test_damaged_predictions_of_an_attempt_are_refused(whole):
     loop = LabelingLoop.resume(path, X, GaussianNB())
     expected = state(loop)
     loop.close()
-    with Tally("damaged predictions of sessions") as tally:
-        for number in range(tries(15, 500)):
-            arrays.write_bytes(mutated(as_written, rng))
-            with tally.attempt(f"predictions {number}"), contextlib.suppress(SessionError):
-                loop = LabelingLoop.resume(path, X, GaussianNB())
+    with Tally("damaged and forged predictions of sessions") as tally:
+        for number in range(tries(16, 500)):
+            arrays.write_bytes(as_written if number % 2 else mutated(as_written, rng))
+            if number % 2:
+                forged_arrays(arrays, rng)
+            with tally.attempt(f"predictions {number}"):
+                try:
+                    loop = LabelingLoop.resume(path, X, GaussianNB())
+                except SessionError:
+                    continue
                 loop.close()
+                assert not number % 2
                 assert state(loop) == expected
+
+
+def test_sessions_of_other_versions_are_refused_and_stay_as_they_are(whole):
+    """Whatever else they hold: lines that older versions did not write, or wrote otherwise."""
+    path, content, events = whole
+    rng = np.random.default_rng(0)
+    with Tally("sessions of other versions") as tally:
+        for number in range(tries(10, 300)):
+            other = forged(events, rng)
+            other[0] = {**other[0], "event": "session", "version": int(rng.integers(VERSION))}
+            for name in list(other[0]):
+                if name not in ("event", "version") and rng.random() < 0.3:
+                    del other[0][name]
+            path.write_bytes(content)
+            rewritten(path, lambda _, other=other: other)
+            as_written = path.read_bytes()
+            with tally.attempt(f"session {number}"):
+                for read in (read_session, lambda path: LabelingLoop.resume(path, X)):
+                    with pytest.raises(SessionError, match="is not a session of this version"):
+                        read(path)
+                assert path.read_bytes() == as_written

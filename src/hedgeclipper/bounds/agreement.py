@@ -279,7 +279,8 @@ class Agreement:
         if self.n_settled:
             text += f" A third label settles {self.n_settled:,} of the others."
         if self.n_open:
-            text += f" {self.n_open:,} stay open, and count as not decided."
+            stay = "row stays" if self.n_open == 1 else "rows stay"
+            text += f" {self.n_open:,} {stay} open: not decided."
         return text
 
 

@@ -149,7 +149,9 @@ class AutoLabels:
         """Return how many rows need no review, and what is then known of the file."""
         n_rows, n_review, n_sure = self.labels.size, self.review_order.size, self.n_automatic
         limit = _limit_text(self.max_error)
-        if n_rows and self.n_people == n_rows:
+        if not n_rows:
+            return "there are no unlabeled rows: none is left to review"
+        if self.n_people == n_rows:
             return f"people have labeled all {n_rows:,} rows: none is left to review"
         if n_sure == 0 and n_review == n_rows - self.n_people:
             rows = f"{n_review:,} {'other ' if self.n_people else ''}rows"
@@ -182,8 +184,6 @@ class AutoLabels:
         return text
 
     def _why_none(self) -> str:
-        if not self.labels.size:
-            return "there are no others"
         if self.n_needed:
             have = f"there are {self.n_tested:,}"
             return f"at least {self.n_needed:,} random test labels are needed; {have}"

@@ -165,16 +165,17 @@ class Sample:
         Parameters
         ----------
         n : int
-            Number of rows, at least as many as there are.
+            Number of rows in all, more than there are.
 
         Returns
         -------
         Sample
             The larger sample; it remembers the size of the first one.
         """
-        if n < self.n_drawn:
+        if n <= self.n_drawn:
             raise ValueError(
-                f"A sample cannot become smaller. Got n={n}, and {self.n_drawn} rows were drawn."
+                "n must be the number of rows in all, and larger than before. Got "
+                f"n={n}, and {self.n_drawn} rows were drawn."
             )
         return replace(self, rows=_draw(self.n_rows, self.excluded, n, self.seed))
 

@@ -211,7 +211,7 @@ class SampleRows(Printing, Writing, Reading):
 
     calls = "audit_commands:sample_rows"
     data: list[str] = _argument("ROWS...", "All rows of the file.")
-    n: int = _option("NUMBER", "How many rows to draw.", "-n", ...)
+    n: int = _option("NUMBER", "How many rows to draw, in all.", "-n", ...)
     to: Path = _option("OUT", "Where to write: a .csv, .parquet or .json file.", "--output -o", ...)
     target: str | None = _option(
         "COLUMN",
