@@ -641,7 +641,8 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
     gaps = f"; {n_missing:,} missing" if n_missing else ""
     marked = gaps and f"{gaps}, marked in a column of their own"
     if kind == "numbers":
-        note = mark_note(present.astype(float)) if present.dtype.kind != "b" else ""
+        numbers = present.astype(float)
+        note = mark_note(numbers) or _note_on_numbers_as_dates(numbers)
         return ColumnPlan(name, kind, f"as they are{marked}", note=note)
     texts = as_text(present).tolist() if kind == "categories" else []
     if are_amounts(texts):
@@ -750,6 +751,19 @@ def _note_on_categories(texts: list[str]) -> str:
     return (
         f"{wrong[0]!r} and the like in {counted(len(wrong), 'row')} make its numbers "
         "strings; write numbers as 1234.5, and leave the place of a missing one empty"
+    )
+
+
+def _note_on_numbers_as_dates(numbers: np.ndarray) -> str:
+    """Return a note if numbers seem to be dates, such as 20210629; else nothing."""
+    values = np.unique(numbers)
+    are_days = values.size >= LEAST_NUMBERS and values[0] > 1.9e7 and values[-1] < 2.1e7
+    if not are_days or np.isnat(dates_of(as_text(values), "%Y%m%d")).any():
+        return ""
+    text = f"{numbers[0]:.0f}"
+    return (
+        f"{text} and the like may be dates, and are used as numbers; write them as "
+        f"{text[:4]}-{text[4:6]}-{text[6:]}"
     )
 
 
