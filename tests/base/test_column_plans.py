@@ -98,6 +98,16 @@ def test_a_few_strings_among_numbers_are_missing_and_counted():
     assert both.plans_[0].kind == "numbers"
 
 
+def test_numbers_that_may_be_dates_are_noted():
+    days = pd.date_range("2021-06-25", periods=20).strftime("%Y%m%d").astype(int).to_numpy()
+    plan = plan_column("day", days)
+    assert plan.kind == "numbers"
+    assert plan.note.startswith("20210625 and the like may be dates")
+    assert plan.note.endswith("write them as 2021-06-25")
+    for others in (days[:9], np.append(days, 20210631), np.append(days, 7), days + 0.5):
+        assert not plan_column("a", others).note
+
+
 @pytest.mark.parametrize("as_array", [True, False])
 @pytest.mark.parametrize("shift", [0.0, 1e6])
 def test_marks_of_missing_values_are_warned_of_with_their_count(as_array, shift):

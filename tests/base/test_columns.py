@@ -215,11 +215,42 @@ def test_more_rows_to_learn_from():
         ColumnEncoder().fit(one, X_unlabeled=pd.DataFrame({"w": [1, 2]}))
 
 
-def test_dates_that_cannot_be_read_are_missing_and_counted():
-    rows = pd.DataFrame({"d": ["2020-01-31", "2021-12-01", None]})
-    known, new = ColumnEncoder().fit(rows), pd.DataFrame({"d": ["soon", "2020-02-01", None]})
+@pytest.mark.parametrize("written", ["%Y-%m-%dT%H:%M:%S", "%m/%d/%Y %H:%M", "%b %d, %Y"])
+@pytest.mark.parametrize("unit", ["s", "ns"])
+def test_dates_may_be_strings_in_one_frame_and_dates_in_the_other(written, unit):
+    days = pd.date_range("2020-01-20", periods=60, freq="D")
+    texts = pd.DataFrame({"day": [*days[:30].strftime(written), None]})
+    dates = pd.DataFrame({"day": pd.Series([*days[30:], None], dtype=f"datetime64[{unit}]")})
+    both = pd.DataFrame({"day": [*days, None, None]})
+    expected = ColumnEncoder().fit(both).transform(both[:61])
+    for X, X_unlabeled in ((texts, dates), (dates, texts)):
+        encoder = ColumnEncoder().fit(X, X_unlabeled)
+        found = np.vstack([encoder.transform(texts)[:30], encoder.transform(dates)])
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="Column 'day' holds dates only in the labeled rows, or"):
+        ColumnEncoder().fit(texts.replace(texts.loc[0, "day"], "soon"), dates)
+
+
+@pytest.mark.parametrize("unit", ["s", "ns"])
+def test_dates_may_be_missing_in_all_unlabeled_rows(unit):
+    rows = pd.DataFrame({"day": pd.date_range("2020-01-20", periods=3, unit=unit)})
+    encoder = ColumnEncoder().fit(rows, pd.DataFrame({"day": [None, None]}))
+    assert encoder.plans_[0].kind == "dates"
+    assert encoder.transform(rows)[:, 1].tolist() == [18281, 18282, 18283]
+
+
+DAYS = [date(2020, 1, 31), date(2021, 12, 1)] * 10
+
+
+@pytest.mark.parametrize("in_fit", [DAYS, [*map(str, DAYS)]])
+def test_dates_that_cannot_be_read_are_missing_counted_and_warned_of(in_fit):
+    known = ColumnEncoder().fit(pd.DataFrame({"d": in_fit, "x": range(len(in_fit))}))
+    new = pd.DataFrame({"d": ["soon", "2020-02-01", None], "x": 0})
     assert known.unknown_values(new) == {"d": {"soon": 1}}
-    assert np.isnan(known.transform(new)[:, 1]).tolist() == [True, False, True]
+    assert np.isnan(known.transform(new)[:, -1]).tolist() == [True, False, True]
+    known.warn_of_unknown(pd.concat([new[:1]] * 20 + [new[1:2]]))
+    with pytest.warns(ColumnWarning, match="'d' has no value of the fit, .* 'soon'"):
+        known.warn_of_unknown(pd.concat([new[:1]] * 20))
 
 
 def test_which_frames_need_encoding():

@@ -162,3 +162,20 @@ def test_labels_in_another_spelling_are_no_errors_in_silence():
         found = model.evaluate(new[["a", "b"]], labels)
     assert found.n_samples == 40
     assert found.recall[2] == 0
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "batches"])
+def test_labels_of_files_are_named(form, tmp_path):
+    frame, path = table(), tmp_path / f"rows.{form}"
+    frame["b"] = frame["b"].replace("x", "1")
+    model, new = small().fit(frame, "income"), frame.iloc[5:35].reset_index(drop=True)
+    new.loc[:3, "income"] = None
+    new["a"] += 0.01
+    if form != "batches":
+        new.to_csv(path, index=False) if form == "csv" else new.to_parquet(path)
+    rows = [new[:9], new[9:]] if form == "batches" else path
+    assert model.evaluate(rows, "income").describe() == model.evaluate(new, "income").describe()
+    assert model.evaluate(rows, "income").n_samples == 26
+    assert model.score(rows, "income") == model.score(new, "income")
+    with pytest.raises(ValueError, match=r"has no column 'incom'.* Did you mean 'income'"):
+        model.evaluate(rows, "incom")

@@ -325,6 +325,7 @@ IDS = [
     *((name, 7 * SHUFFLED) for name in ("id", "ID", "customer_id", "PassengerId", "uuid")),
     ("customer_id", 7.0 * SHUFFLED),
     ("tweet_id", 2**60 + 1000 * SHUFFLED),
+    ("patient_id", np.append(7 * SHUFFLED, 7 * SHUFFLED[:1])),  # a row is there twice
 ]
 NO_IDS = [
     ("year", np.arange(N_ROWS) + 1980),

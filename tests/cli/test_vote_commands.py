@@ -146,6 +146,17 @@ def test_gold_labels_in_a_column_of_the_votes_and_in_another_spelling(command):
     assert "is a model of votes, which this command does not take" in command.err
 
 
+def test_a_column_that_names_the_rows_does_not_vote(command):
+    votes, gold = crowd()
+    votes["truth"] = gold["truth"].where(votes.index < 40)
+    votes.to_csv("votes.csv", index=False)
+    command("votes", "votes.csv", "--gold", "truth", "-o", "labels.csv", "--json")
+    assert command.result["classes"] == ["cat", "dog", "fish"]
+    assert {one["voter"] for one in command.result["voters"]} == {"ann", "bob", "eve"}
+    assert "Column 'item' names the rows, since it" in command.result["notes"][0]
+    assert pd.read_csv("labels.csv")["item"].tolist() == votes["item"].tolist()
+
+
 def test_gold_labels_among_the_votes_are_refused_or_kept(command):
     votes, gold = crowd()
     votes["old"] = np.where(np.arange(120) < 40, gold["truth"], None)

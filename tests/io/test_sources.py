@@ -198,6 +198,14 @@ def test_batches_are_bounded_whatever_the_row_groups(tmp_path, monkeypatch):
         np.testing.assert_array_equal(np.vstack(batches).ravel(), np.arange(1000.0))
 
 
+def test_batches_of_frames_are_as_small_as_their_columns_are_many(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "rows_per_batch", lambda n_columns: 300 // n_columns)
+    table = pa.table({name: np.zeros(250) for name in "abc"})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    assert [len(batch) for batch in as_source(tmp_path, frames=1)] == [100, 100, 50]
+    assert len(next(iter(as_source(tmp_path, frames=30)))) == 10
+
+
 def arrow_peak(where):
     """Most bytes that Arrow held at once, seen from batch to batch."""
     pool = pa.default_memory_pool()

@@ -27,7 +27,14 @@ from sklearn.preprocessing import OneHotEncoder, normalize
 from sklearn.utils import check_array, gen_batches, murmurhash3_32
 from threadpoolctl import threadpool_limits
 
-from hedgeclipper.base.dates import date_formats, date_numbers, dates_of, formats_of, varying_parts
+from hedgeclipper.base.dates import (
+    date_formats,
+    date_numbers,
+    date_texts,
+    dates_of,
+    formats_of,
+    varying_parts,
+)
 from hedgeclipper.io import (
     are_numbers,
     as_text,
@@ -308,18 +315,22 @@ class ColumnEncoder:
         return np.column_stack(made)
 
     def warn_of_unknown(self, X: Any) -> None:
-        """Warn if of many rows of a frame none has a category that ``fit`` has seen."""
-        names = self.names_of("categories") if X.shape[0] >= LEAST_OTHERS else []
-        for name, column in _arrays(X, names).items():
-            values, _ = unique_values(column.astype(object))
-            texts = as_text(values[~missing_labels(values)]).tolist()
-            if texts and not set(texts) & set(self._one_hot[name].categories_[0].tolist()):
-                warn_user(
-                    f"Column {name!r} has no value of the fit, but others such as {texts[0]!r}: "
-                    "these rows are predicted by the other columns. Write its values as in the "
-                    "fit.",
-                    ColumnWarning,
-                )
+        """Warn if of many rows of a frame none has a value of a column that can be used."""
+        plans = self._readable if X.shape[0] >= LEAST_OTHERS else []
+        columns = _arrays(X, [plan.name for plan in plans])
+        for plan in plans:
+            for some in (columns[plan.name][:LEAST_OTHERS], columns[plan.name]):
+                values, _, lost = self._lost(plan, some)
+                if lost.sum() < (~missing_labels(values)).sum():
+                    break
+            else:
+                if lost.any():
+                    warn_user(
+                        f"Column {plan.name!r} has no value of the fit, but others such "
+                        f"as {values[lost][0]!r}: these rows are predicted by the other columns. "
+                        "Write its values as in the fit.",
+                        ColumnWarning,
+                    )
 
     @property
     def used_names(self) -> list[str]:
@@ -337,27 +348,38 @@ class ColumnEncoder:
         return [plan.name for plan in self.plans_ if plan.kind == kind]
 
     def unknown_values(self, X):
-        """Return how often values that cannot be used are in each column of strings.
+        """Return how often values that cannot be used are in each column.
 
         These are categories that ``fit`` has not seen, and dates and numbers that cannot be read.
         """
-        columns, found = _arrays(X, self.string_names), {}
-        for plan in self.plans_:
-            if plan.name not in columns or plan.kind == "text":  # of which nothing is unknown
-                continue
-            values, codes = unique_values(columns[plan.name].astype(object))
-            texts, missing = as_text(values), missing_labels(values)
-            if plan.kind == "categories":
-                known = {*self._one_hot[plan.name].categories_[0]}
-                lost = np.array([text not in known for text in texts], dtype=bool)
-            elif plan.kind == "dates":
-                lost = np.isnat(dates_of(values, plan.date_format))
-            else:
-                lost = _missing(plan, values)
-            counts, lost = np.bincount(codes, minlength=len(texts)), lost & ~missing
-            pairs = zip(texts[lost], counts[lost].tolist(), strict=True)
+        columns, found = _arrays(X, [plan.name for plan in self._readable]), {}
+        for plan in self._readable:
+            values, codes, lost = self._lost(plan, columns[plan.name])
+            counts = np.bincount(codes, minlength=lost.size)
+            pairs = zip(as_text(values[lost]), counts[lost].tolist(), strict=True)
             found[plan.name] = Counter(dict(pairs))
         return found
+
+    @property
+    def _readable(self) -> list[ColumnPlan]:
+        """Plans of columns with values that may be unknown: not those of numbers alone or text."""
+        return [p for p in self.plans_ if p.kind in ("categories", "dates") or p.has_strays]
+
+    def _lost(
+        self, plan: ColumnPlan, column: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return different values, the number of each row's, and which of them cannot be used."""
+        if column.dtype.kind in "biufM" and plan.kind != "categories":
+            column = column[:0]
+        values, codes = unique_values(column.astype(object))
+        if plan.kind == "categories":
+            known = {*self._one_hot[plan.name].categories_[0].tolist()}
+            lost = np.array([text not in known for text in as_text(values)], dtype=bool)
+        elif plan.kind == "dates":
+            lost = np.isnat(dates_of(values, plan.date_format))
+        else:
+            lost = _missing(plan, values)
+        return values, codes, lost & ~missing_labels(values)
 
 
 class TextView:
@@ -546,18 +568,28 @@ def _arrays(X: Any, names: list[Any] | None = None) -> dict[Any, np.ndarray]:
 
 
 def _joined(name: Any, values: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """Return the values of a column in two frames; they must be of the same kind in both."""
-    kinds = {kind_of(values), kind_of(more)} - {"nothing"}
-    if len(kinds) > 1 and "numbers" in kinds:
-        strings = values if kind_of(values) == "categories" else more
-        texts = as_text(strings[~missing_labels(strings)]).tolist()
-        if not are_amounts(texts) and strays_of(texts) is None:
+    """Return the values of a column in two frames; they must be of the same kind in both.
+
+    Dates of files may be strings in memory, and are then written as these are.
+    """
+    # those in nanoseconds would become whole numbers beside other objects
+    parts = [part.astype("M8[us]") if part.dtype.kind == "M" else part for part in (values, more)]
+    part_kinds = [kind_of(part) for part in parts]
+    kinds = {*part_kinds} - {"nothing"}
+    if len(kinds) > 1 and kinds & {"numbers", "dates"}:
+        own = part_kinds.index("categories") if "categories" in kinds else 1
+        texts = as_text(parts[own][~missing_labels(parts[own])]).tolist()
+        formats = formats_of(texts) if "dates" in kinds else []
+        if len(formats) == 1:
+            parts[1 - own] = date_texts(parts[1 - own], formats[0])
+        elif "dates" in kinds or not (are_amounts(texts) or strays_of(texts) is not None):
+            what = "dates" if "dates" in kinds else "numbers"
             raise ValueError(
-                f"Column {name!r} holds numbers only in the labeled rows, or only in the unlabeled "
+                f"Column {name!r} holds {what} only in the labeled rows, or only in the unlabeled "
                 "ones. Write it in the same way in both."
             )
-    dtype = None if values.dtype.kind == more.dtype.kind else object
-    return np.concatenate([values, more], dtype=dtype, casting="unsafe")
+    dtype = None if parts[0].dtype.kind == parts[1].dtype.kind else object
+    return np.concatenate(parts, dtype=dtype, casting="unsafe")
 
 
 def _numbers(plan: ColumnPlan, values: np.ndarray) -> np.ndarray:
@@ -585,7 +617,8 @@ def _missing(plan: ColumnPlan, values: np.ndarray) -> np.ndarray:
     values, codes = unique_values(values)
     missing = missing_labels(values)
     if plan.has_strays:
-        missing |= [isinstance(value, str) and not is_number(value) for value in values]
+        are_strays = [isinstance(value, str) and not is_number(value) for value in values]
+        missing |= np.array(are_strays, dtype=bool)
     return missing[codes]
 
 
@@ -608,7 +641,8 @@ def plan_column(name: Any, values: np.ndarray) -> ColumnPlan:
     gaps = f"; {n_missing:,} missing" if n_missing else ""
     marked = gaps and f"{gaps}, marked in a column of their own"
     if kind == "numbers":
-        note = mark_note(present.astype(float)) if present.dtype.kind != "b" else ""
+        numbers = present.astype(float)
+        note = mark_note(numbers) or _note_on_numbers_as_dates(numbers)
         return ColumnPlan(name, kind, f"as they are{marked}", note=note)
     texts = as_text(present).tolist() if kind == "categories" else []
     if are_amounts(texts):
@@ -717,6 +751,19 @@ def _note_on_categories(texts: list[str]) -> str:
     return (
         f"{wrong[0]!r} and the like in {counted(len(wrong), 'row')} make its numbers "
         "strings; write numbers as 1234.5, and leave the place of a missing one empty"
+    )
+
+
+def _note_on_numbers_as_dates(numbers: np.ndarray) -> str:
+    """Return a note if numbers seem to be dates, such as 20210629; else nothing."""
+    values = np.unique(numbers)
+    are_days = values.size >= LEAST_NUMBERS and values[0] > 1.9e7 and values[-1] < 2.1e7
+    if not are_days or np.isnat(dates_of(as_text(values), "%Y%m%d")).any():
+        return ""
+    text = f"{numbers[0]:.0f}"
+    return (
+        f"{text} and the like may be dates, and are used as numbers; write them as "
+        f"{text[:4]}-{text[4:6]}-{text[6:]}"
     )
 
 

@@ -102,6 +102,14 @@ def dates_of(values: np.ndarray, date_format: str | None = None) -> np.ndarray:
     return dates[codes]
 
 
+def date_texts(values: np.ndarray, date_format: str) -> np.ndarray:
+    """Return dates as strings of this format, None for missing ones."""
+    different, codes = unique_values(dates_of(values).astype(object))
+    pattern = "%Y-%m-%d %H:%M:%S.%f" if date_format == ISO else date_format
+    texts = [None if value is None else value.strftime(pattern) for value in different]
+    return np.array(texts, dtype=object)[codes]
+
+
 def _read_by_pandas(values: np.ndarray, date_format: str | None) -> np.ndarray:
     """Return the strings that pandas can read; it is fast, and does not know all years."""
     nothing = np.full(values.shape, np.datetime64("NaT"), dtype="datetime64[us]")

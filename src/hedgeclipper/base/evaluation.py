@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from hedgeclipper.base.columns import ColumnWarning
 from hedgeclipper.base.row_reader import NOTHING_TO_SCORE, is_unlabeled, label_values
 from hedgeclipper.bounds.intervals import check_level, placements, proportion_bounds
-from hedgeclipper.io import as_classes, listed, split_target
+from hedgeclipper.io import Source, as_classes, as_source, is_batched, listed, split_target
 from hedgeclipper.io.messages import as_json, warn_user
 
 
@@ -224,6 +224,15 @@ def _with_interval(value: float, interval: tuple[float, float]) -> str:
     return f"{value:.3f} ({interval[0]:.3f} to {interval[1]:.3f})"
 
 
+def _rows_and_labels(X: Any, y: Any) -> tuple[Any, Any]:
+    """Return rows and labels; where y is a name, these are that column of a frame or of files."""
+    if not (isinstance(y, str) and is_batched(X)):
+        return split_target(X, y)
+    columns: list[str] | None = None if isinstance(X, Source) else []  # the labels alone
+    source = as_source(X, name="X", columns=columns, label=y, frames=1)
+    return X, np.concatenate([np.empty(0), *(labels for _, labels in source.labeled_batches())])
+
+
 class LabeledScoreMixin(ClassifierMixin):
     """Scores labeled rows only."""
 
@@ -238,9 +247,10 @@ class LabeledScoreMixin(ClassifierMixin):
         ----------
         X : array-like, frame, sparse matrix, batches or files
             Rows or votes, as in ``fit``.
-        y : array-like of shape (n_samples,)
-            Labels. Rows whose label is missing, or -1 where that is no class of the model, are
-            unlabeled; if all are, this is an error.
+        y : array-like of shape (n_samples,), or str
+            Labels, or the name of their column, if X is a frame or files. Rows whose label is
+            missing, or -1 where that is no class of the model, are unlabeled; if all are, this is
+            an error.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows.
 
@@ -249,7 +259,7 @@ class LabeledScoreMixin(ClassifierMixin):
         float
             Proportion of the labeled rows that are classified correctly.
         """
-        X, y = split_target(X, y)
+        X, y = _rows_and_labels(X, y)
         known, true = self._labels_to_score(y)
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         predicted = np.asarray(self.predict(X))
@@ -269,7 +279,7 @@ class LabeledScoreMixin(ClassifierMixin):
             Rows or votes, as in ``fit``.
         y : array-like of shape (n_samples,), or str
             Labels, of which missing ones are not scored, as in ``score``; or the name of their
-            column, if X is a frame.
+            column, if X is a frame or files.
         confidence_level : float, default=0.95
             Level of the intervals.
 
@@ -278,7 +288,7 @@ class LabeledScoreMixin(ClassifierMixin):
         Evaluation
             What was found; ``print`` shows the most important figures.
         """
-        X, y = split_target(X, y)
+        X, y = _rows_and_labels(X, y)
         known, true = self._labels_to_score(y)
         classes = self.classes_.tolist()
         strange = [label for label in dict.fromkeys(true.tolist()) if label not in classes]

@@ -32,6 +32,7 @@ from hedgeclipper.io.frames import (
 from hedgeclipper.io.sources import CODES, CsvFile, ExcelFile, TableFile, open_files
 
 TABLE_SUFFIXES = ".parquet", ".csv"
+LEAST_DIFFERENT = 0.95  # of ids, since some rows may be there twice
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9]\d{0,14}")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _LIKELY_MARKS = {"-1", "-", "none", "unknown", "unlabeled", "unlabelled"}
@@ -262,7 +263,8 @@ def find_id_columns(frame: pd.DataFrame) -> dict[str, str]:
     """Return which columns only tell rows apart, and why that seems so.
 
     These are the index of a frame, numbers that count the rows up or down from 0 or 1, and whole
-    numbers with the name of an id of which none is there twice. Strings are left to the encoder.
+    numbers with the name of an id that differ, but for a few rows that are there twice. Strings are
+    left to the encoder.
     """
     reasons = {}
     for name, column in frame.items():
@@ -273,13 +275,16 @@ def find_id_columns(frame: pd.DataFrame) -> dict[str, str]:
             if np.all(steps == steps[0]) and steps[0] in (-1, 1) and column.min() in (0, 1):
                 reasons[str(name)] = "it numbers the rows"
             elif _ID.search(str(name)):
-                reasons[str(name)] = "it is an id, different in each row"
+                nearly = "" if column.is_unique else "nearly "
+                reasons[str(name)] = f"it is an id, different in {nearly}each row"
     return reasons
 
 
 def _are_different_whole_numbers(column: pd.Series) -> bool:
     # fewer than 20 rows may be numbered by accident
-    if column.dtype.kind not in "iuf" or len(column) < 20 or not column.is_unique:
+    if column.dtype.kind not in "iuf" or len(column) < 20:
+        return False
+    if column.nunique(dropna=False) < LEAST_DIFFERENT * len(column):
         return False
     numbers = column.to_numpy()
     return numbers.dtype.kind != "f" or bool(

@@ -37,6 +37,7 @@ from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.matrix import Votes
 
 LONG = ("task", "worker", "label")
+LEAST_KEYS = 20  # votes of fewer rows may all be different
 
 
 def aggregate(options: LabelVotes, output: Output) -> None:
@@ -54,8 +55,8 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     shared = (name for name in gold.frame if name in frame and name != gold.column)
     if gold.is_sample:  # it has all columns of the votes, also where none of them names the rows
         shared = (name for name in shared if frame[name].is_unique)
-    key = next(shared, ROW)
     votes = frame.drop(columns=options.gold) if is_column else frame
+    key = next(shared, None) or _find_key(votes, output)
     votes, gold = one_spelling(votes, gold, key, output)
     abstain_label = _abstain_label(options.abstain, gold, output)
     cast, key = read_votes(votes, key, abstain_label)
@@ -113,6 +114,17 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     _print_voters(aggregator, output)
     written = {"Labels": to, "Model": model, "Report": report}
     output.facts(facts + [(name, str(path)) for name, path in written.items() if path is not None])
+
+
+def _find_key(frame: pd.DataFrame, output: Output) -> str:
+    """Return the first column of a wide table that names the rows, with a note, or "row"."""
+    if set(LONG) <= set(frame) or len(frame) < LEAST_KEYS:
+        return ROW
+    key = next((name for name in frame if frame[name].is_unique), None)
+    if key is None:
+        return ROW
+    output.note(f"Column {key!r} names the rows, since it is different in each, and does not vote.")
+    return str(key)
 
 
 def read_gold(

@@ -670,7 +670,7 @@ def _read_tables(
     request = replace(request, columns=names, label=request.label if labels else None)
     for file in files:
         n_read = 0
-        size = rows_per_batch(request.frames or len(names))
+        size = rows_per_batch(max(request.frames, len(names)))
         strings = (request.strings or ()) if request.frames else bool(request.strings)
         for batch in file.batches(names, request.label, size, strings):
             rows = _file_frame(batch, file.place) if request.frames else batch
