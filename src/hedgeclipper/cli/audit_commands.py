@@ -158,7 +158,6 @@ def audit_predictions(options: AuditPredictions, output: Output) -> None:
             groups=_column(table, frame, options.groups, "--groups"),
             labeled_after=_labeled_after(frame, people),
             sequential=sequential,
-            seed=options.seed,
         )
     _print(found, people, table, output)
     if options.to is not None:
