@@ -182,6 +182,20 @@ def test_a_sample_is_labeled_in_label_studio(command, truth):
     assert ours["is_recorded"]
 
 
+def test_annotations_are_labels_of_the_target_of_a_fit(command):
+    frame, truth = tumors()
+    frame.assign(kind=np.where(np.arange(569) < 60, truth, None)).to_csv("rows.csv", index=False)
+    command("sample", "rows.csv", "-n", 100, "-t", "kind", "-o", "tasks.json")
+    flat = [
+        {**task["data"], "label": truth[task["data"]["row"]]}
+        for task in json.loads(Path("tasks.json").read_text("utf-8"))
+    ]
+    Path("min.json").write_text(json.dumps(flat), "utf-8")
+    command("fit", "rows.csv", "--labels", "min.json", "-t", "kind", "-m", "m.skops", "--json")
+    assert command.code == 0, command.err
+    assert (command.result["target"], command.result["n_labeled"]) == ("kind", 160)
+
+
 def change_some(column, value, where, n):
     """Return a change of the first rows in which a column has a value."""
 

@@ -93,6 +93,8 @@ class LabelTable:
             return SessionTable(name, pd.DataFrame(), found, place, session)
         if name.lower().endswith(".json"):
             frame = pd.DataFrame(read_annotations(Path(name)))
+            # annotations are the labels, whatever is labeled
+            frame[column or "label"] = frame.pop("label")
         else:
             frame = Files.find([name], output, dialect).frame()
         names = [str(one) for one in frame]
