@@ -107,6 +107,16 @@ def test_the_result_as_json_is_that_of_python(command, truth, checked):
     assert result["is_recorded"]
 
 
+def test_rows_without_a_prediction_need_no_number(command, truth):
+    """Such as rows of which a language model has not answered."""
+    table = pd.read_csv("predictions.csv")
+    table.loc[[5, 70], ["prediction", "score"]] = None
+    table.to_csv("predictions.csv", index=False)
+    command(*AUDIT, "--max-error", 0.1, "-o", "labels.csv")
+    assert command.code == 0, command.err
+    assert pd.read_csv("labels.csv")["review_order"][[5, 70]].tolist() == [2, 1]
+
+
 def test_a_gate_passes_and_fails(command, checked):
     assert command(*AUDIT, "--fail-if-above", 0.5).code == ExitCode.DONE
     assert "Passed" in command.out

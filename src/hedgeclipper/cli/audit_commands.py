@@ -38,6 +38,7 @@ from hedgeclipper.cli.tables import (
     texts_of,
     write_frame,
 )
+from hedgeclipper.io import missing_labels
 from hedgeclipper.io.arrays import digest_in_order
 
 NEXT_TABLE = "Fill in the column {!r}; leave it empty where nobody can decide."
@@ -150,7 +151,7 @@ def audit_predictions(options: AuditPredictions, output: Output) -> None:
             predictions,
             people.rows if people.sample is None else people.sample,
             labels,
-            **_ordering(table, frame, options),
+            **_ordering(table, frame, predictions, options),
             max_error=options.max_error,
             confidence_level=options.confidence_level,
             segments={name: _column(table, frame, name, "--by") for name in options.by or ()},
@@ -194,15 +195,17 @@ def _column(table: Files, frame: pd.DataFrame, name: str | None, option: str) ->
     return texts_of(frame[name]).astype(str)
 
 
-def _ordering(table: Files, frame: pd.DataFrame, options: AuditPredictions) -> dict[str, Any]:
-    """Return uncertainties or confidences, as numbers."""
+def _ordering(
+    table: Files, frame: pd.DataFrame, predictions: np.ndarray, options: AuditPredictions
+) -> dict[str, Any]:
+    """Return uncertainties or confidences, as numbers; rows without a prediction need none."""
     name = options.confidence_column or options.uncertainty_column
     if name is None:
         return {}
     is_confidence = name == options.confidence_column
     table.require([name], f"--{'confidence' if is_confidence else 'uncertainty'}-column")
     numbers = pd.to_numeric(frame[name], errors="coerce").to_numpy(float)
-    strange = frame[name][~np.isfinite(numbers)]
+    strange = frame[name][~np.isfinite(numbers) & ~missing_labels(predictions)]
     if len(strange):
         raise ValueError(
             f"Column {name!r} of {table.place} must hold finite numbers. Got "
