@@ -90,6 +90,14 @@ def test_a_sample_of_csv_fits_predictions_in_parquet(command, truth):
     assert command.code == ExitCode.DATA
 
 
+@pytest.mark.parametrize("name", ["predictions.csv", "checked.csv"])
+def test_columns_may_be_moved_in_a_file(command, truth, name):
+    changed(name, lambda f: f[f.columns[::-1]])
+    command(*AUDIT, "--json")
+    assert command.code == 0, command.err
+    assert command.result["is_recorded"]
+
+
 def test_the_result_as_json_is_that_of_python(command, truth, checked):
     result = command(*AUDIT, "--max-error", 0.05, "--json").result
     predictions = pd.read_csv("predictions.csv")
