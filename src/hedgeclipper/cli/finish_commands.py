@@ -236,7 +236,8 @@ def check_labels_table(table: pd.DataFrame, place: str) -> tuple[pd.DataFrame, F
             "the file as it was written."
         )
     table = table.assign(**{ROW: rows.astype(np.int64)}).sort_values(ROW, ignore_index=True)
-    table[REVIEW] = [text.lower() == "true" for text in texts_of(table[REVIEW])]
+    # spreadsheets translate true and false
+    table[REVIEW] = texts_of(table[ORDER]) != ""
     if _digest(table) != facts["digest"]:
         raise ValueError(
             f"Labels of {place} that need no review were changed after it was "
