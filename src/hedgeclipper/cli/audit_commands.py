@@ -88,7 +88,7 @@ def sample_rows(options: SampleRows, output: Output) -> None:
     if not is_task:  # the label of a task is an annotation
         content = content.assign(**{column: labels[sample.rows]})
     write_rows(content, options.to, options.force)
-    output.wrote("sample", options.to)
+    written = output.wrote("sample", options.to)
     output.result |= {
         "command": "sample",
         "n_rows": sample.n_rows,
@@ -98,13 +98,7 @@ def sample_rows(options: SampleRows, output: Output) -> None:
         "digest": sample.digest,
     }
     next_step = NEXT_TASKS if is_task else NEXT_TABLE.format(column)
-    output.facts(
-        [
-            ("Drawn", f"{sample.describe()}."),
-            ("Next", f"{next_step} {READ_BY}"),
-            ("Sample", options.to),
-        ]
-    )
+    output.facts([("Drawn", f"{sample.describe()}."), ("Next", f"{next_step} {READ_BY}"), written])
 
 
 def _extended(
@@ -163,8 +157,7 @@ def audit_predictions(options: AuditPredictions, output: Output) -> None:
     _print(found, people, table, output)
     if options.to is not None:
         write_frame(_labels_to_finish(found, frame, people, options), options.to, options.force)
-        output.wrote("labels", options.to)
-        output.facts([("Labels", options.to)])
+        output.facts([output.wrote("labels", options.to)])
     if options.fail_if_above is not None:
         _end_gate(found, options.fail_if_above, output)
 

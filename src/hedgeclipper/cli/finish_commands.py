@@ -81,12 +81,10 @@ def finish_labels(options: Finish, output: Output) -> None:
     facts.append(("File", claim.describe(n_open)))
     if options.to is not None:
         write_frame(finished, options.to, options.force)
-        output.wrote("labels", options.to)
-        facts.append(("Labels", str(options.to)))
+        facts.append(output.wrote("labels", options.to))
     if options.to_review is not None:
         write_rows(_rows_to_review(finished), options.to_review, options.force)
-        output.wrote("to_review", options.to_review)
-        facts.append(("To review", str(options.to_review)))
+        facts.append(output.wrote("to_review", options.to_review))
     output.facts(facts)
     if options.to_review is not None:
         go_on = f"--reviewed {options.to_review} -o finished.csv"

@@ -98,10 +98,10 @@ def aggregate(options: LabelVotes, output: Output) -> None:
         facts += auto_label_facts(sure, output)
     if to is not None:
         write_frame(_label_table(aggregator, cast, y, sure, key), to, force)
-        output.wrote("labels", to)
+        facts.append(output.wrote("labels", to))
     if model is not None:
         save(aggregator, model, force=force)
-        output.wrote("model", model)
+        facts.append(output.wrote("model", model))
     if report is not None:
         from hedgeclipper.report import page  # imported here, since few need it
 
@@ -109,10 +109,9 @@ def aggregate(options: LabelVotes, output: Output) -> None:
         about = {"votes": table.place, "gold labels": options.gold, "key": key}
         with output.working("writing the report"):
             page.write_report(aggregator, report, row_names=unlabeled, about=about, force=force)
-        output.wrote("report", report)
+        facts.append(output.wrote("report", report))
     _print_voters(aggregator, output)
-    written = {"Labels": to, "Model": model, "Report": report}
-    output.facts(facts + [(name, str(path)) for name, path in written.items() if path is not None])
+    output.facts(facts)
 
 
 def read_gold(
