@@ -52,7 +52,7 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     frame = table.frame().drop(columns=options.drop or [])
     gold = read_gold(options.gold, is_column, frame, table.place, output)
     shared = (name for name in gold.frame if name in frame and name != gold.column)
-    if gold.is_sample:  # it has all columns of the votes, also where none of them names the rows
+    if len(gold.frame.columns) > 2:  # it has the votes, also where no column names the rows
         shared = (name for name in shared if frame[name].is_unique)
     key = next(shared, ROW)
     votes = frame.drop(columns=options.gold) if is_column else frame
@@ -119,14 +119,16 @@ def read_gold(
 ) -> LabelTable:
     """Return gold labels beside the keys of rows, or their numbers, in a column "row".
 
-    They are a column of the votes, a sample of them, or a table of keys and labels.
+    They are a column of the votes, a sample of them, also as tasks, or a table of keys and labels.
     """
     is_long = set(LONG) <= set(frame)
     if is_column:
-        keys = {LONG[0]: frame[LONG[0]]} if is_long else {ROW: np.arange(len(frame))}
-        return LabelTable(place, pd.DataFrame({**keys, name: frame[name]}), name, place)
-    names = Files.find([name], output).names
-    is_draw = has_record(names)
+        key = LONG[0] if is_long else _key_beside(frame, name)
+        rows = {ROW: np.arange(len(frame))} if key is None else {key: frame[key]}
+        return LabelTable(place, pd.DataFrame({**rows, name: frame[name]}), name, place)
+    is_tasks = name.lower().endswith(".json")
+    names = [] if is_tasks else Files.find([name], output).names
+    is_draw = is_tasks or has_record(names)
     if not is_draw and len(names) != 2:
         raise ValueError(
             f"{name} must have two columns, the keys of rows and their labels. It has "
@@ -145,6 +147,13 @@ def read_gold(
         key = LONG[0] if is_long else ROW
         return replace(gold, frame=gold.frame.rename(columns={names[0]: key}))
     return gold
+
+
+def _key_beside(frame: pd.DataFrame, gold: str) -> str | None:
+    """Return the column that names the rows beside gold labels: different in each, and no class."""
+    classes = {*texts_of(frame[gold])} - {""}
+    names = (name for name in frame if name != gold and frame[name].is_unique)
+    return next((name for name in names if not classes & {*texts_of(frame[name])}), None)
 
 
 def predict_votes(options: Predict, model: VoteAggregator, table: Files, output: Output) -> None:
