@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,6 @@ from hedgeclipper.cli.tables import (
     write_frame,
 )
 from hedgeclipper.io import missing_labels
-from hedgeclipper.io.arrays import digest_in_order
 
 NEXT_TABLE = "Fill in the column {!r}; leave it empty where nobody can decide."
 NEXT_TASKS = "Import it into Label Studio, and skip tasks that nobody can decide."
@@ -70,16 +69,9 @@ def sample_rows(options: SampleRows, output: Output) -> None:
     names = [name for name in frame if name != target]
     labels = np.full(len(frame), None, object)
     if options.extend is None:
-        known = np.zeros(len(frame), bool) if target is None else frame[target].notna().to_numpy()
-        if options.n > np.sum(~known):
-            what = "rows" if target is None else f"rows without a label in {target!r}"
-            raise ValueError(
-                f"{options.n:,} rows cannot be drawn from {table.place}: there are "
-                f"{np.sum(~known):,} {what}. Ask for fewer, or pass more rows."
-            )
-        digest = digest_in_order(frame[names]) if names else ""
-        drawn = draw_sample(len(frame), options.n, seed=options.seed, excluded=known)
-        sample = replace(drawn, digest=digest)
+        known = None if target is None else ~missing_labels(clean_texts(frame[target]))
+        given = frame[names] if names else len(frame)
+        sample = draw_sample(given, options.n, seed=options.seed, excluded=known)
     else:
         sample, labels = _extended(options, frame, column, table, output)
     content = pd.DataFrame(record_columns(sample, len(names)))
@@ -228,15 +220,15 @@ def _classes(predictions: np.ndarray, labels: np.ndarray, wanted: list[str] | No
 
 
 def _labeled_after(frame: pd.DataFrame, people: PeoplesLabels) -> np.ndarray:
-    """Return rows that have a label in the file, and are neither in the sample nor excluded."""
+    """Return which rows have a label in the file, and are neither in the sample nor excluded."""
     known = np.zeros(len(frame), bool)
     if people.sample is None:
-        return np.flatnonzero(known)
+        return known
     if people.column in frame:
         known |= [label is not None for label in clean_texts(frame[people.column])]
     known[[*people.more]] = True
     known[people.sample.rows] = known[people.sample.excluded] = False
-    return np.flatnonzero(known)
+    return known
 
 
 def _note_draw(people: PeoplesLabels, sequential: bool, is_gate: bool, output: Output) -> None:
