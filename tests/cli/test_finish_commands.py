@@ -153,6 +153,24 @@ def test_an_automatic_label_that_is_corrected_is_one_error_less(command, truth):
     assert "needed no review are corrected: row" in command.result["notes"][0]
 
 
+def test_columns_of_the_rows_keep_their_cells_whatever_their_names(command, truth):
+    table = pd.read_csv("predictions.csv").rename(columns={"text": "review"})
+    table = table.rename(columns={"prediction": "guess"}).assign(
+        prediction="of another model", source="a shop", source_="online", row="first"
+    )
+    table.to_csv("predictions.csv", index=False)
+    command(*AUDIT, "--prediction-column", "guess", "-o", "again.csv")
+    assert command.code == 0, command.err
+    rows = pd.read_csv("again.csv")
+    assert set(rows["review_"]) == {"some words"}
+    assert set(rows["prediction_"]) == {"of another model"}
+    assert (set(rows["source_"]), set(rows["source__"])) == ({"online"}, {"a shop"})
+    assert rows["prediction"].equals(table["guess"])
+    command("finish", "again.csv", "--to-review", "rest.csv")
+    assert command.code == 0, command.err
+    assert set(pd.read_csv("rest.csv")["review_"]) == {"some words"}
+
+
 def test_label_studio_both_ways(command, truth):
     n = len(open_rows())
     command("finish", "labels.csv", "--to-review", "tasks.json")
