@@ -148,9 +148,10 @@ def test_gold_labels_in_a_column_of_the_votes_and_in_another_spelling(command):
     assert "is a model of votes, which this command does not take" in command.err
 
 
-def test_a_key_beside_gold_labels_in_a_column_is_no_voter(command):
-    votes, gold = crowd()
-    votes["truth"] = np.where(np.arange(120) < 40, gold["truth"], None)
+@pytest.mark.parametrize("classes", [["cat", "dog", "fish"], [1001, 1002, 1003]])
+def test_a_key_beside_gold_labels_in_a_column_is_no_voter(command, classes):
+    votes, gold = (one.replace(["cat", "dog", "fish"], classes) for one in crowd())
+    votes["truth"] = gold["truth"].where(np.arange(120) < 40)
     votes.to_csv("votes.csv", index=False)
     command("votes", "votes.csv", "--gold", "truth", "-o", "labels.csv", "--json")
     assert command.code == 0, command.err

@@ -150,10 +150,10 @@ def read_gold(
 
 
 def _key_beside(frame: pd.DataFrame, gold: str) -> str | None:
-    """Return the column that names the rows beside gold labels: different in each, and no class."""
-    classes = {*texts_of(frame[gold])} - {""}
+    """Return the column that names the rows beside gold labels: different in each, no classes."""
+    classes = {*texts_of(frame[gold]), ""}
     names = (name for name in frame if name != gold and frame[name].is_unique)
-    return next((name for name in names if not classes & {*texts_of(frame[name])}), None)
+    return next((name for name in names if not classes >= {*texts_of(frame[name])}), None)
 
 
 def predict_votes(options: Predict, model: VoteAggregator, table: Files, output: Output) -> None:
