@@ -52,10 +52,10 @@ def test_the_file_the_segments_and_the_classes_are_those_of_the_tests_of_their_r
     known, rows = {"confidences": confidences, "max_error": limit / N_ROWS}, sample.rows
     ways = {"a": segments, "b": segments // 2}
     found = audit(
-        predicted, sample, truth[rows], **known, seed=2, sequential=sequential,
+        predicted, sample, truth[rows], **known, sequential=sequential,
         segments=ways, classes=["no", "yes"], confidence_level=0.75,
     )  # fmt: skip
-    wrong, order = predicted[rows] != truth[rows], order_by_uncertainty(-confidences, 2)
+    wrong, order = predicted[rows] != truth[rows], order_by_uncertainty(-confidences, 0)
     accepted = test(order, rows, wrong, limit=limit, delta=0.25).is_accepted
     review = ~accepted & ~np.isin(np.arange(N_ROWS), rows)
     assert 0.1 < review.mean() < 0.9
@@ -228,7 +228,6 @@ BAD = {
     "rows as text": ({"rows": "sample.csv"}, "must be the Sample of draw_sample, or positions"),
     "text": ({"confidences": ["high"] * 4}, "confidences must be numbers"),
     "limits": ({"max_error": {"a": 0.1}, "confidences": [1] * 4}, "one number for the file"),
-    "seed": ({"max_error": 0.1, "confidences": [1] * 4, "seed": -1}, "seed must be a whole"),
     "a segment is missing": ({"segments": ["x", None, "y", "y"]}, "Got none in row 1"),
     "a group is missing": ({"groups": [1.0, 1.0, np.nan, 2.0]}, "Got none in row 2"),
     "groups of a sample": ({"rows": draw_sample(4, 2), "groups": ["x"]}, "one for each of the 4"),
@@ -315,6 +314,20 @@ def test_the_best_of_several_audited_predictions_is_an_estimate():
     # another order of the same predictions is another question
     known["confidences"] = -confidences
     assert audit(several[0], sample, truth[sample.rows], **known).file.kind == "estimate"
+
+
+def test_who_has_seen_an_answer_can_choose_no_other_order_or_test():
+    """The best of twelve orders of equally sure rows broke its guarantee in 18% of samples."""
+    truth, predicted, _ = predictions()
+    sample = draw_sample(N_ROWS, 300)
+    known = {"confidences": np.ones(N_ROWS), "max_error": 0.1}
+    asked = predicted, sample, truth[sample.rows]
+    with pytest.raises(TypeError, match="seed"):
+        audit(*asked, **known, seed=1)
+    assert audit(*asked, **known, sequential=True).file.kind == "guarantee"
+    found = audit(*asked, **known)
+    assert found.file.kind == "estimate"
+    assert "max_error=0.1 with 95% confidence at every look before" in found.describe()
 
 
 def test_nothing_is_left_to_review_if_people_have_labeled_all_rows():

@@ -78,7 +78,7 @@ def test_changed_strings_are_recognized():
         ({"rows": -3}, "must not be negative. Got -3"),
         ({"rows": np.zeros((3, 3, 3))}, "an array of 3 dimensions"),
         ({"n": 11}, "there are 10"),
-        ({"n": 9, "excluded": [1, 2]}, "there are 8 without a label"),
+        ({"n": 9, "excluded": [1, 2]}, "there are 8 rows without a label"),
         ({"seed": -1}, "seed"),
         ({"excluded": [10]}, "Got row 10"),
         ({"excluded": [0.5]}, "positions"),

@@ -90,6 +90,14 @@ def test_a_sample_of_csv_fits_predictions_in_parquet(command, truth):
     assert command.code == ExitCode.DATA
 
 
+@pytest.mark.parametrize("name", ["predictions.csv", "checked.csv"])
+def test_columns_may_be_moved_in_a_file(command, truth, name):
+    changed(name, lambda f: f[f.columns[::-1]])
+    command(*AUDIT, "--json")
+    assert command.code == 0, command.err
+    assert command.result["is_recorded"]
+
+
 def test_the_result_as_json_is_that_of_python(command, truth, checked):
     result = command(*AUDIT, "--max-error", 0.05, "--json").result
     predictions = pd.read_csv("predictions.csv")
@@ -105,6 +113,16 @@ def test_the_result_as_json_is_that_of_python(command, truth, checked):
     assert result["n_to_review"] == found.needs_review.sum()
     assert result["kind"] == "guarantee"
     assert result["is_recorded"]
+
+
+def test_rows_without_a_prediction_need_no_number(command, truth):
+    """Such as rows of which a language model has not answered."""
+    table = pd.read_csv("predictions.csv")
+    table.loc[[5, 70], ["prediction", "score"]] = None
+    table.to_csv("predictions.csv", index=False)
+    command(*AUDIT, "--max-error", 0.1, "-o", "labels.csv")
+    assert command.code == 0, command.err
+    assert pd.read_csv("labels.csv")["review_order"][[5, 70]].tolist() == [2, 1]
 
 
 def test_a_gate_passes_and_fails(command, checked):
@@ -161,6 +179,7 @@ def test_rows_that_have_a_label_are_not_drawn(command, truth):
     rows = pd.read_csv("rows.csv", dtype=str)
     rows["kind"] = truth.to_numpy()
     rows.loc[np.arange(N_ROWS) % 4 > 0, "kind"] = None
+    rows.loc[1, "kind"] = " "  # no label, as fit and audit have it
     rows.to_csv("rows.csv", index=False)
     predictions = pd.read_csv("predictions.csv", dtype=str)
     predictions.assign(kind=rows["kind"]).to_csv("predictions.csv", index=False)
@@ -326,9 +345,9 @@ def test_a_sample_is_the_draw_of_python(command, flower_rows):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["-n", 151], "151 rows cannot be drawn from rows.csv: there are 150 rows"),
+        (["-n", 151], "151 rows cannot be drawn: there are 150 rows"),
         (["-n", 0], "at least 1"),
-        (["-n", 91, "-t", "species"], "there are 90 rows without a label in 'species'"),
+        (["-n", 91, "-t", "species"], "there are 90 rows without a label (60 more have one)"),
         (["-n", 5, "-t", "kind"], "has no column 'kind'"),
         (
             ["-n", 5, "-t", "species", "--extend", "rows.csv"],

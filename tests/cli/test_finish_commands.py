@@ -97,6 +97,16 @@ def test_labels_filled_in_in_the_file_itself(command, truth):
     assert pd.read_csv("finished.csv")["row"].tolist() == list(range(N_ROWS))
 
 
+def test_a_spreadsheet_may_translate_true_and_false(command, truth):
+    review(truth)
+    table = pd.read_csv("labels.csv", dtype=str)
+    table["review"] = table["review"].map({"true": "WAHR", "false": "FALSCH"})
+    table.to_csv("labels.csv", index=False, sep=";")
+    command(*FINISH)
+    assert command.code == 0, command.err
+    assert "All 1,000 rows have a label" in command.out
+
+
 def test_labels_are_spelled_as_in_the_file(command, truth):
     table = pd.read_csv("labels.csv").astype({"label": object})
     assert "yes" not in table["prediction"].tolist()
@@ -143,6 +153,24 @@ def test_an_automatic_label_that_is_corrected_is_one_error_less(command, truth):
     assert "needed no review are corrected: row" in command.result["notes"][0]
 
 
+def test_columns_of_the_rows_keep_their_cells_whatever_their_names(command, truth):
+    table = pd.read_csv("predictions.csv").rename(columns={"text": "review"})
+    table = table.rename(columns={"prediction": "guess"}).assign(
+        prediction="of another model", source="a shop", source_="online", row="first"
+    )
+    table.to_csv("predictions.csv", index=False)
+    command(*AUDIT, "--prediction-column", "guess", "-o", "again.csv")
+    assert command.code == 0, command.err
+    rows = pd.read_csv("again.csv")
+    assert set(rows["review_"]) == {"some words"}
+    assert set(rows["prediction_"]) == {"of another model"}
+    assert (set(rows["source_"]), set(rows["source__"])) == ({"online"}, {"a shop"})
+    assert rows["prediction"].equals(table["guess"])
+    command("finish", "again.csv", "--to-review", "rest.csv")
+    assert command.code == 0, command.err
+    assert set(pd.read_csv("rest.csv")["review_"]) == {"some words"}
+
+
 def test_label_studio_both_ways(command, truth):
     n = len(open_rows())
     command("finish", "labels.csv", "--to-review", "tasks.json")
@@ -182,6 +210,20 @@ def test_a_sample_is_labeled_in_label_studio(command, truth):
     assert ours["is_recorded"]
 
 
+def test_annotations_are_labels_of_the_target_of_a_fit(command):
+    frame, truth = tumors()
+    frame.assign(kind=np.where(np.arange(569) < 60, truth, None)).to_csv("rows.csv", index=False)
+    command("sample", "rows.csv", "-n", 100, "-t", "kind", "-o", "tasks.json")
+    flat = [
+        {**task["data"], "label": truth[task["data"]["row"]]}
+        for task in json.loads(Path("tasks.json").read_text("utf-8"))
+    ]
+    Path("min.json").write_text(json.dumps(flat), "utf-8")
+    command("fit", "rows.csv", "--labels", "min.json", "-t", "kind", "-m", "m.skops", "--json")
+    assert command.code == 0, command.err
+    assert (command.result["target"], command.result["n_labeled"]) == ("kind", 160)
+
+
 def change_some(column, value, where, n):
     """Return a change of the first rows in which a column has a value."""
 
@@ -210,7 +252,7 @@ BROKEN = [
     ),
     (
         LABELS,
-        change_some("review", ["true", "false"], ("review", "true"), 3),
+        lambda f: f.assign(review_order=f["review_order"].mask(f["review_order"] == "3")),
         "were changed after it was written",
     ),
     (LABELS, lambda f: f.assign(record=None), "must have one record. Got 0"),

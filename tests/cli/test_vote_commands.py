@@ -1,4 +1,6 @@
+import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -146,15 +148,18 @@ def test_gold_labels_in_a_column_of_the_votes_and_in_another_spelling(command):
     assert "is a model of votes, which this command does not take" in command.err
 
 
-def test_a_column_that_names_the_rows_does_not_vote(command):
-    votes, gold = crowd()
-    votes["truth"] = gold["truth"].where(votes.index < 40)
+@pytest.mark.parametrize("classes", [["cat", "dog", "fish"], [1001, 1002, 1003]])
+def test_a_key_beside_gold_labels_in_a_column_is_no_voter(command, classes):
+    votes, gold = (one.replace(["cat", "dog", "fish"], classes) for one in crowd())
+    votes["truth"] = gold["truth"].where(np.arange(120) < 40)
     votes.to_csv("votes.csv", index=False)
     command("votes", "votes.csv", "--gold", "truth", "-o", "labels.csv", "--json")
-    assert command.result["classes"] == ["cat", "dog", "fish"]
+    assert command.code == 0, command.err
     assert {one["voter"] for one in command.result["voters"]} == {"ann", "bob", "eve"}
     assert "Column 'item' names the rows, since it" in command.result["notes"][0]
-    assert pd.read_csv("labels.csv")["item"].tolist() == votes["item"].tolist()
+    labels = pd.read_csv("labels.csv")
+    assert labels["item"].tolist() == votes["item"].tolist()
+    assert (labels["label"][:40] == gold["truth"][:40]).all()
 
 
 def test_gold_labels_among_the_votes_are_refused_or_kept(command):
@@ -183,3 +188,16 @@ def test_a_sample_of_votes_without_a_key_keeps_all_voters(command):
     command("votes", "votes.csv", "--gold", "gold.csv", "--json")
     assert command.code == 0
     assert {one["voter"] for one in command.result["voters"]} == {"ann", "bob", "eve"}
+
+
+def test_a_sample_of_votes_is_labeled_in_label_studio(command):
+    votes, gold = crowd()
+    votes.to_csv("votes.csv", index=False)
+    command("sample", "votes.csv", "-n", 60, "-o", "tasks.json")
+    tasks = json.loads(Path("tasks.json").read_text("utf-8"))
+    flat = [{**one["data"], "label": gold["truth"][one["data"]["row"]]} for one in tasks]
+    Path("gold.json").write_text(json.dumps(flat), "utf-8")
+    command("votes", "votes.csv", "--gold", "gold.json", "--confidence", 0.9, "--json")
+    assert command.code == 0, command.err
+    assert command.result["certificate"]["is_recorded"]
+    assert (command.result["n_gold"], len(command.result["voters"])) == (60, 3)

@@ -40,7 +40,6 @@ from hedgeclipper.bounds.sample import (
     EXTENDED_SAMPLE,
     LABELED_AFTER,
     Sample,
-    check_seed,
     row_positions,
 )
 from hedgeclipper.bounds.sequential import accept_rows_so_far, least_drawn
@@ -76,7 +75,6 @@ def audit(
     groups: Any = None,
     labeled_after: Any = None,
     sequential: bool = False,
-    seed: int = 0,
 ) -> Audit:
     """Return what a random sample of checked rows tells of predictions, whatever made them.
 
@@ -113,8 +111,6 @@ def audit(
     sequential : bool, default=False
         Whether the answers hold at every look, so that labels may be added in the order of the
         draw until they are enough. It takes some more labels.
-    seed : int, default=0
-        Seed of the order of equally uncertain rows.
 
     Returns
     -------
@@ -159,7 +155,7 @@ def audit(
         checked.sample.first_question.why_estimate("", checked.predictions)
     if max_error is not None:
         known = {"baseline": baseline, "majority_class": majority, "reason": reason}
-        file = _audit_file(checked, uncertain, max_error, confidence_level, seed, known)
+        file = _audit_file(checked, uncertain, max_error, confidence_level, known)
     return Audit(
         labels=checked.merged(),
         is_checked=checked.is_known,
@@ -220,7 +216,6 @@ def _audit_file(
     uncertain: Any,
     max_error: Any,
     confidence_level: float,
-    seed: int,
     known: dict[str, Any],
 ) -> AutoLabels:
     """Return which predictions may stay, and the rows to review in order."""
@@ -234,9 +229,9 @@ def _audit_file(
         raise ValueError(
             "max_error needs uncertainties or confidences, by which rows are ordered. Got neither."
         )
-    check_seed(seed)
     pool, limit = checked.pool, error_limit(largest, checked.n_rows)
-    order, delta = order_by_uncertainty(uncertain[pool], seed), 1.0 - confidence_level
+    # equal ones have one order: of several, who knows the test labels would choose a lucky one
+    order, delta = order_by_uncertainty(uncertain[pool], seed=0), 1.0 - confidence_level
     rows, least = (order, checked.tested, checked.wrong), least_tested
     if checked.sequential:
         skipped, least = checked.skipped, least_drawn
@@ -249,6 +244,7 @@ def _audit_file(
     by_rank = pool[order][::-1]
     if checked.sample is not None:
         asked = question_words(largest, "file", confidence_level)
+        asked += " at every look" * checked.sequential
         first = checked.sample.first_question.why_estimate(asked, checked.predictions, uncertain)
         known["reason"] = known["reason"] or first
     is_none = found.n_allowed < 0

@@ -275,16 +275,14 @@ def _draw(n_rows: int, excluded: np.ndarray, n: int, seed: int) -> np.ndarray:
         raise ValueError(f"n must be a whole number, at least 1. Got {n!r}.")
     if n > pool.size:
         more = f" without a label ({excluded.size:,} more have one)" if excluded.size else ""
-        raise ValueError(f"n={n:,} rows cannot be drawn: there are {pool.size:,}{more}.")
-    check_seed(seed)
-    sequence = np.random.SeedSequence(int(seed), spawn_key=(SAMPLE_STREAM,))
-    return pool[np.random.default_rng(sequence).permutation(pool.size)[:n]]
-
-
-def check_seed(seed: Any) -> None:
-    """Raise if this is no seed of a random order."""
+        raise ValueError(
+            f"{n:,} rows cannot be drawn: there are {pool.size:,} rows{more}. Ask for fewer, or "
+            "pass more rows."
+        )
     if not (isinstance(seed, Integral) and 0 <= int(seed) <= MOST):
         raise ValueError(f"seed must be a whole number from 0 to 2**128. Got {seed!r}.")
+    sequence = np.random.SeedSequence(int(seed), spawn_key=(SAMPLE_STREAM,))
+    return pool[np.random.default_rng(sequence).permutation(pool.size)[:n]]
 
 
 def _pool(n_rows: int, excluded: np.ndarray) -> np.ndarray:

@@ -415,7 +415,6 @@ class AuditPredictions(Printing, Writing, Reading):
     confidence_level: float = _proportion(
         "LEVEL", "Probability that an answer holds.", "--confidence", default=0.95
     )
-    seed: int = _SEED
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ from hedgeclipper.cli.tables import (
     texts_of,
     write_frame,
 )
-from hedgeclipper.io.arrays import digest_in_order
+from hedgeclipper.io import missing_labels
 
 NEXT_TABLE = "Fill in the column {!r}; leave it empty where nobody can decide."
 NEXT_TASKS = "Import it into Label Studio, and skip tasks that nobody can decide."
@@ -69,16 +69,9 @@ def sample_rows(options: SampleRows, output: Output) -> None:
     names = [name for name in frame if name != target]
     labels = np.full(len(frame), None, object)
     if options.extend is None:
-        known = np.zeros(len(frame), bool) if target is None else frame[target].notna().to_numpy()
-        if options.n > np.sum(~known):
-            what = "rows" if target is None else f"rows without a label in {target!r}"
-            raise ValueError(
-                f"{options.n:,} rows cannot be drawn from {table.place}: there are "
-                f"{np.sum(~known):,} {what}. Ask for fewer, or pass more rows."
-            )
-        digest = digest_in_order(frame[names]) if names else ""
-        drawn = draw_sample(len(frame), options.n, seed=options.seed, excluded=known)
-        sample = replace(drawn, digest=digest)
+        known = None if target is None else ~missing_labels(clean_texts(frame[target]))
+        given = frame[names] if names else len(frame)
+        sample = draw_sample(given, options.n, seed=options.seed, excluded=known)
     else:
         sample, labels = _extended(options, frame, column, table, output)
     content = pd.DataFrame(record_columns(sample, len(names)))
@@ -87,7 +80,7 @@ def sample_rows(options: SampleRows, output: Output) -> None:
     if not is_task:  # the label of a task is an annotation
         content = content.assign(**{column: labels[sample.rows]})
     write_rows(content, options.to, options.force)
-    output.wrote("sample", options.to)
+    written = output.wrote("sample", options.to)
     output.result |= {
         "command": "sample",
         "n_rows": sample.n_rows,
@@ -97,13 +90,7 @@ def sample_rows(options: SampleRows, output: Output) -> None:
         "digest": sample.digest,
     }
     next_step = NEXT_TASKS if is_task else NEXT_TABLE.format(column)
-    output.facts(
-        [
-            ("Drawn", f"{sample.describe()}."),
-            ("Next", f"{next_step} {READ_BY}"),
-            ("Sample", options.to),
-        ]
-    )
+    output.facts([("Drawn", f"{sample.describe()}."), ("Next", f"{next_step} {READ_BY}"), written])
 
 
 def _extended(
@@ -150,7 +137,7 @@ def audit_predictions(options: AuditPredictions, output: Output) -> None:
             predictions,
             people.rows if people.sample is None else people.sample,
             labels,
-            **_ordering(table, frame, options),
+            **_ordering(table, frame, predictions, options),
             max_error=options.max_error,
             confidence_level=options.confidence_level,
             segments={name: _column(table, frame, name, "--by") for name in options.by or ()},
@@ -158,13 +145,11 @@ def audit_predictions(options: AuditPredictions, output: Output) -> None:
             groups=_column(table, frame, options.groups, "--groups"),
             labeled_after=_labeled_after(frame, people),
             sequential=sequential,
-            seed=options.seed,
         )
     _print(found, people, table, output)
     if options.to is not None:
         write_frame(_labels_to_finish(found, frame, people, options), options.to, options.force)
-        output.wrote("labels", options.to)
-        output.facts([("Labels", options.to)])
+        output.facts([output.wrote("labels", options.to)])
     if options.fail_if_above is not None:
         _end_gate(found, options.fail_if_above, output)
 
@@ -195,15 +180,17 @@ def _column(table: Files, frame: pd.DataFrame, name: str | None, option: str) ->
     return texts_of(frame[name]).astype(str)
 
 
-def _ordering(table: Files, frame: pd.DataFrame, options: AuditPredictions) -> dict[str, Any]:
-    """Return uncertainties or confidences, as numbers."""
+def _ordering(
+    table: Files, frame: pd.DataFrame, predictions: np.ndarray, options: AuditPredictions
+) -> dict[str, Any]:
+    """Return uncertainties or confidences, as numbers; rows without a prediction need none."""
     name = options.confidence_column or options.uncertainty_column
     if name is None:
         return {}
     is_confidence = name == options.confidence_column
     table.require([name], f"--{'confidence' if is_confidence else 'uncertainty'}-column")
     numbers = pd.to_numeric(frame[name], errors="coerce").to_numpy(float)
-    strange = frame[name][~np.isfinite(numbers)]
+    strange = frame[name][~np.isfinite(numbers) & ~missing_labels(predictions)]
     if len(strange):
         raise ValueError(
             f"Column {name!r} of {table.place} must hold finite numbers. Got "
@@ -233,15 +220,15 @@ def _classes(predictions: np.ndarray, labels: np.ndarray, wanted: list[str] | No
 
 
 def _labeled_after(frame: pd.DataFrame, people: PeoplesLabels) -> np.ndarray:
-    """Return rows that have a label in the file, and are neither in the sample nor excluded."""
+    """Return which rows have a label in the file, and are neither in the sample nor excluded."""
     known = np.zeros(len(frame), bool)
     if people.sample is None:
-        return np.flatnonzero(known)
+        return known
     if people.column in frame:
         known |= [label is not None for label in clean_texts(frame[people.column])]
     known[[*people.more]] = True
     known[people.sample.rows] = known[people.sample.excluded] = False
-    return np.flatnonzero(known)
+    return known
 
 
 def _note_draw(people: PeoplesLabels, sequential: bool, is_gate: bool, output: Output) -> None:

@@ -93,6 +93,8 @@ class LabelTable:
             return SessionTable(name, pd.DataFrame(), found, place, session)
         if name.lower().endswith(".json"):
             frame = pd.DataFrame(read_annotations(Path(name)))
+            # annotations are the labels, whatever is labeled
+            frame[column or "label"] = frame.pop("label")
         else:
             frame = Files.find([name], output, dialect).frame()
         names = [str(one) for one in frame]
@@ -159,7 +161,9 @@ class LabelTable:
         self.check_same(frame, shared, np.asarray(self.frame[ROW], np.int64))
         if sample.digest and len(shared) == n_columns > 0:
             found = digest_in_order(frame[shared])
-            if found != sample.digest:
+            # columns may have been moved in one of the two files
+            moved = [name for name in frame if name in shared]
+            if sample.digest != found and sample.digest != digest_in_order(frame[moved]):
                 raise ValueError(
                     f"{self.place} is not the file that {self.name} was drawn from, or its rows "
                     f"are in another order (digest {found}, drawn from {sample.digest}). Pass the "

@@ -1,6 +1,7 @@
 """``hedgeclipper finish``: reviewed rows go back into a file of labels, and how that is written.
 
-The file has all columns of the predictions, and beside them
+The file has all columns of the predictions, and beside them the following. Where one of these is
+among the predictions already, such as the text of a review, that one gets a "_" behind its name.
 
 - ``row``: the number of the row, from 0
 - ``label``: the label, empty where people have to give one
@@ -81,12 +82,10 @@ def finish_labels(options: Finish, output: Output) -> None:
     facts.append(("File", claim.describe(n_open)))
     if options.to is not None:
         write_frame(finished, options.to, options.force)
-        output.wrote("labels", options.to)
-        facts.append(("Labels", str(options.to)))
+        facts.append(output.wrote("labels", options.to))
     if options.to_review is not None:
         write_rows(_rows_to_review(finished), options.to_review, options.force)
-        output.wrote("to_review", options.to_review)
-        facts.append(("To review", str(options.to_review)))
+        facts.append(output.wrote("to_review", options.to_review))
     output.facts(facts)
     if options.to_review is not None:
         go_on = f"--reviewed {options.to_review} -o finished.csv"
@@ -172,14 +171,16 @@ def labels_table(
     found : AutoLabels
         What is known of the other labels.
     """
-    frame = frame.rename(columns={prediction: PREDICTION})
     n_rows = len(frame)
-    taken = [name for name in OWN_COLUMNS if name in frame and name != ROW]
-    if taken or (ROW in frame and not np.array_equal(frame[ROW], np.arange(n_rows))):
-        raise ValueError(
-            f"Predictions have a column {(taken or [ROW])[0]!r} themselves, which is written here. "
-            "Rename it."
-        )
+    taken = {name for name in (*OWN_COLUMNS, PREDICTION) if name in frame} - {prediction}
+    if ROW in taken and np.array_equal(frame[ROW], np.arange(n_rows)):
+        taken.remove(ROW)
+    for name in sorted(taken):
+        other = f"{name}_"
+        while other in frame:
+            other += "_"
+        frame = frame.rename(columns={name: other})
+    frame = frame.rename(columns={prediction: PREDICTION})
     review = np.zeros(n_rows, bool)
     review[review_order] = True
     order = np.zeros(n_rows, np.int64)
@@ -236,7 +237,8 @@ def check_labels_table(table: pd.DataFrame, place: str) -> tuple[pd.DataFrame, F
             "the file as it was written."
         )
     table = table.assign(**{ROW: rows.astype(np.int64)}).sort_values(ROW, ignore_index=True)
-    table[REVIEW] = [text.lower() == "true" for text in texts_of(table[REVIEW])]
+    # spreadsheets translate true and false
+    table[REVIEW] = texts_of(table[ORDER]) != ""
     if _digest(table) != facts["digest"]:
         raise ValueError(
             f"Labels of {place} that need no review were changed after it was "

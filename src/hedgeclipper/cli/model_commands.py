@@ -90,19 +90,15 @@ def fit(options: Fit, output: Output) -> None:
         "classes": {str(label): count for label, count in classes.items()},
         "columns": _print_columns(model, output),
     }
-    known = error_facts(model, output)
+    facts = [
+        ("Labels", ", ".join(f"{label} ({count:,})" for label, count in classes.items())),
+        *error_facts(model, output),
+        ("Model", f"{options.model}, {decimal(options.model.stat().st_size)}"),
+    ]
     if options.report is not None:
-        _write_report(model, rows, options.report, options.force, output)
+        facts.append(_write_report(model, rows, options.report, options.force, output))
     output.result["seconds"] = round(output.seconds, 3)
-    output.facts(
-        [
-            ("Labels", ", ".join(f"{label} ({count:,})" for label, count in classes.items())),
-            *known,
-            ("Model", f"{options.model}, {decimal(options.model.stat().st_size)}"),
-            *([] if options.report is None else [("Report", options.report)]),
-            ("Time", f"{output.seconds:.1f} s"),
-        ]
-    )
+    output.facts([*facts, ("Time", f"{output.seconds:.1f} s")])
     if options.confidence_level is None:
         output.say("An estimate is no guarantee; --confidence 0.95 holds labels out for one.")
     then = "FILES -o predictions.parquet"
@@ -128,8 +124,7 @@ def report(options: WriteReport, output: Output) -> None:
     rows = read_training_rows(tables, labels, list(model.feature_names_in_), strings)
     _check_rows_of_fit(model, rows, output)
     output.result |= {"command": "report", "model": str(options.model)}
-    _write_report(model, rows, options.to, options.force, output)
-    output.facts([("Report", options.to)])
+    output.facts([_write_report(model, rows, options.to, options.force, output)])
 
 
 def _check_rows_of_fit(model: HedgeClipperClassifier, rows: TrainingRows, output: Output) -> None:
@@ -181,7 +176,7 @@ def load_model(path: Path, takes_votes: bool = False) -> Any:
 
 def _write_report(
     model: HedgeClipperClassifier, rows: TrainingRows, path: Path, force: bool, output: Output
-) -> None:
+) -> tuple[str, str]:
     from hedgeclipper.report import page
 
     given, files = {}, model.fit_files_
@@ -196,7 +191,7 @@ def _write_report(
     given |= {"about": about, "title": f"Predictions of {files['target']} in {places[0]}"}
     with output.working("writing the report"):
         page.write_report(model, path, force=force, **given)
-    output.wrote("report", path)
+    return output.wrote("report", path)
 
 
 def _print_rows(rows: TrainingRows, output: Output) -> None:

@@ -117,10 +117,11 @@ class Output:
             grid.add_row(Text(name, "bold"), Text(str(value)))
         self.say(grid)
 
-    def wrote(self, what: str, path: Path) -> None:
-        """Keep where a file was written, for the result and in case of an error later on."""
+    def wrote(self, what: str, path: Path) -> tuple[str, str]:
+        """Keep where a file was written, for the result and in case of an error; return it."""
         self.result[what] = str(path.resolve())
         self.written.append(str(path))
+        return what.replace("_", " ").capitalize(), str(path)
 
     def finish(self) -> None:
         """Print the result, where JSON is asked for."""

@@ -53,7 +53,7 @@ def aggregate(options: LabelVotes, output: Output) -> None:
     frame = table.frame().drop(columns=options.drop or [])
     gold = read_gold(options.gold, is_column, frame, table.place, output)
     shared = (name for name in gold.frame if name in frame and name != gold.column)
-    if gold.is_sample:  # it has all columns of the votes, also where none of them names the rows
+    if len(gold.frame.columns) > 2:  # it has the votes, also where no column names the rows
         shared = (name for name in shared if frame[name].is_unique)
     votes = frame.drop(columns=options.gold) if is_column else frame
     key = next(shared, None) or _find_key(votes, output)
@@ -99,10 +99,10 @@ def aggregate(options: LabelVotes, output: Output) -> None:
         facts += auto_label_facts(sure, output)
     if to is not None:
         write_frame(_label_table(aggregator, cast, y, sure, key), to, force)
-        output.wrote("labels", to)
+        facts.append(output.wrote("labels", to))
     if model is not None:
         save(aggregator, model, force=force)
-        output.wrote("model", model)
+        facts.append(output.wrote("model", model))
     if report is not None:
         from hedgeclipper.report import page  # imported here, since few need it
 
@@ -110,10 +110,9 @@ def aggregate(options: LabelVotes, output: Output) -> None:
         about = {"votes": table.place, "gold labels": options.gold, "key": key}
         with output.working("writing the report"):
             page.write_report(aggregator, report, row_names=unlabeled, about=about, force=force)
-        output.wrote("report", report)
+        facts.append(output.wrote("report", report))
     _print_voters(aggregator, output)
-    written = {"Labels": to, "Model": model, "Report": report}
-    output.facts(facts + [(name, str(path)) for name, path in written.items() if path is not None])
+    output.facts(facts)
 
 
 def _find_key(frame: pd.DataFrame, output: Output) -> str:
@@ -132,14 +131,15 @@ def read_gold(
 ) -> LabelTable:
     """Return gold labels beside the keys of rows, or their numbers, in a column "row".
 
-    They are a column of the votes, a sample of them, or a table of keys and labels.
+    They are a column of the votes, a sample of them, also as tasks, or a table of keys and labels.
     """
     is_long = set(LONG) <= set(frame)
     if is_column:
-        keys = {LONG[0]: frame[LONG[0]]} if is_long else {ROW: np.arange(len(frame))}
-        return LabelTable(place, pd.DataFrame({**keys, name: frame[name]}), name, place)
-    names = Files.find([name], output).names
-    is_draw = has_record(names)
+        rows = {LONG[0]: frame[LONG[0]]} if is_long else {ROW: np.arange(len(frame))}
+        return LabelTable(place, pd.DataFrame({**rows, name: frame[name]}), name, place)
+    is_tasks = name.lower().endswith(".json")
+    names = [] if is_tasks else Files.find([name], output).names
+    is_draw = is_tasks or has_record(names)
     if not is_draw and len(names) != 2:
         raise ValueError(
             f"{name} must have two columns, the keys of rows and their labels. It has "

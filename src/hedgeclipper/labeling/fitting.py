@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,18 +24,13 @@ class FitResult:
         Labels that it was fitted to.
     predicted : ndarray of int of shape (n_rows,)
         Number of the predicted class of each row.
-    probabilities : ndarray of shape (n_rows, n_classes)
-        Predicted probabilities, 0 for a class without a label.
+    uncertainties : ndarray of shape (n_rows,)
+        One minus the probability of that class.
     """
 
     n_labels: int
     predicted: np.ndarray
-    probabilities: np.ndarray
-
-    @cached_property
-    def uncertainties(self) -> np.ndarray:
-        """One minus the probability of the predicted class."""
-        return 1.0 - self.probabilities[np.arange(self.predicted.size), self.predicted]
+    uncertainties: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +60,12 @@ class FitJob:
 
     def run(self) -> FitResult:
         """Return what a model that is fitted to the labels predicts for all rows."""
-        if np.unique(self.codes).size == 1:
-            return self._one_class()
+        is_one_class = np.unique(self.codes).size == 1
+        found = self._one_class() if is_one_class else self._probabilities()
+        return FitResult(self.rows.size, found.argmax(axis=1), 1.0 - found.max(axis=1))
+
+    def _probabilities(self) -> np.ndarray:
+        """Return predicted probabilities of all rows, 0 for a class without a label."""
         model, labels = clone(self.model), self.classes[self.codes]
         with warnings.catch_warnings():
             # chosen labels differ from other rows on purpose, and rare classes are asked for next
@@ -88,11 +86,11 @@ class FitJob:
         for column, name in enumerate(model.classes_.tolist()):
             if name in known:  # voters may vote for a class that nobody has named
                 probabilities[:, known[name]] = own[:, column]
-        return FitResult(self.rows.size, probabilities.argmax(axis=1), probabilities)
+        return probabilities
 
-    def _one_class(self) -> FitResult:
-        """Return the only class for all rows, by the rule of succession."""
+    def _one_class(self) -> np.ndarray:
+        """Return probabilities where all labels are of one class, by the rule of succession."""
         n_classes, n_labels = self.classes.size, self.codes.size
         own = np.full((self.n_rows, n_classes), 1.0 / (n_labels + n_classes))
         own[:, self.codes[0]] *= n_labels + 1
-        return FitResult(n_labels, own.argmax(axis=1), own)
+        return own
