@@ -314,6 +314,18 @@ def test_skipped_test_rows_count_as_wrong(rows):
     assert np.array_equal(*found)
 
 
+def test_skipped_test_rows_still_test_when_they_come_back(rows):
+    """So the page hides what is predicted for them."""
+    X, y = rows
+    loop = run(make_loop(X), y, until="prove")
+    attempt = loop._state.attempts[-1]
+    skipped = set(attempt.order[:3].tolist())
+    run(loop, y, until="review", skip=skipped.__contains__)
+    asked = {row: loop.reason(row) for row in loop.ask(800).tolist()}
+    assert skipped < asked.keys()
+    assert {row for row, reason in asked.items() if reason == "test"} == skipped
+
+
 def test_test_rows_predictions_and_order_stay_as_they_were(rows):
     """Rows are drawn after the last chosen label, and the limit is part of the attempt."""
     X, y = rows

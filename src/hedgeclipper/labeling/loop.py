@@ -507,13 +507,13 @@ class LabelingLoop:
         """Return why a row is labeled now."""
         if self._codes[row] == DISPUTED:
             return "settle"
-        running = self._state.running
-        # also if the row was shown before the draw
-        if running is not None and row in running.untested(self._codes):
+        # also if the row was shown before the draw, or comes back since nobody could tell
+        is_open = self._codes[row] < 0
+        if is_open and any(row in one.order[: one.n_test] for one in self._state.attempts):
             return "test"
         if row in self._open:
             return self._open[row]
-        if running is not None:
+        if self._state.running is not None:
             return "review"
         # a row that nobody asked for was chosen by who labels it
         return "chosen" if self.phase in ("start", "choose") else "review"
