@@ -23,7 +23,7 @@ IMAGE_TYPES = {
     "image/gif": (b"GIF87a", b"GIF89a"),
     "image/webp": (b"RIFF",),
 }
-RESERVED_KEYS, DIGITS = "nosu?", tuple("0123456789")
+RESERVED_KEYS, DIGITS = "noqsu?", tuple("0123456789")
 
 
 class ImageError(Exception):
