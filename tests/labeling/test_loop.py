@@ -121,6 +121,34 @@ def test_a_second_person_is_asked_for_some_labels_again(rows):
     assert "agree on 90%" in status.describe()
 
 
+@pytest.mark.parametrize("n", [7, 10, 25])
+def test_a_second_person_is_asked_again_however_many_rows_at_once(rows, n):
+    X, y = rows
+    loop = make_loop(X)
+    first = loop.ask(30, annotator="ann")
+    loop.tell(first, y[first], annotator="ann")
+    reasons = []
+    while len(reasons) < 100:
+        more = loop.ask(n, annotator="bob")
+        reasons += map(loop.reason, more)
+        loop.tell(more, y[more], annotator="bob")
+    assert reasons.count("second") == loop.status().n_second == len(reasons) // 10
+
+
+def test_a_label_that_was_taken_back_is_asked_before_a_second_one(rows):
+    X, y = rows
+    loop = make_loop(X)
+    first = loop.ask(20, annotator="ann")
+    loop.tell(first, y[first], annotator="ann")
+    for _ in range(9):
+        row = int(loop.ask(1, annotator="bob")[0])
+        loop.tell(row, y[row], annotator="bob")
+    extra = int(np.setdiff1d(np.arange(800), np.append(first, row))[-1])
+    loop.tell(extra, y[extra], annotator="bob")
+    loop.undo(row)
+    assert loop.ask(1, annotator="bob").tolist() == [row]
+
+
 def test_one_person_alone_is_never_asked_twice(rows):
     X, y = rows
     loop, asked = make_loop(X), []

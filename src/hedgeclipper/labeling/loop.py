@@ -204,7 +204,7 @@ class LabelingLoop:
             self.receive(job.run())
         if self.phase in ("choose", "review") and self._is_time_to_prove():
             self._begin_attempt()
-        second = self._second_row(annotator) if annotator else []
+        second = self._second_rows(annotator, n) if annotator else []
         rows = second + self._next_rows(n - len(second)) if n > len(second) else second
         if not rows and self.phase != "finished":
             rows = list(self._open)[:n]
@@ -473,17 +473,17 @@ class LabelingLoop:
             rows.append(row)
         return rows
 
-    def _second_row(self, annotator: str) -> list[int]:
-        """Return a row that another person has labeled, if it is time for one."""
+    def _second_rows(self, annotator: str, n: int) -> list[int]:
+        """Return which of the next n rows are to be some that another person has labeled."""
         marks = self._state.marks
-        if "second" in self._open.values() or (marks.n_by(annotator) + 1) % SECOND_EVERY:
+        n_before = marks.n_by(annotator)
+        n_due = (n_before + n) // SECOND_EVERY - n_before // SECOND_EVERY
+        if "second" in self._open.values() or n_due == 0 or self._state.again:
             return []
-        rows = self._fresh(marks.labeled_by_another(annotator).tolist())
-        if not rows:
-            return []
-        row = rows[int(self._rng(SECOND_STREAM, 0).integers(len(rows)))]
-        self._open[row] = "second"
-        return [row]
+        rows = np.array(self._fresh(marks.labeled_by_another(annotator).tolist()), np.int64)
+        found = self._rng(SECOND_STREAM, 0).choice(rows, min(n_due, rows.size), replace=False)
+        self._open |= dict.fromkeys(found.tolist(), "second")
+        return found.tolist()
 
     def _rng(self, stream: int, number: int) -> np.random.Generator:
         key = stream, int(np.sum(self._codes != NONE)), number
