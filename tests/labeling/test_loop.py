@@ -237,6 +237,13 @@ def test_without_refit_nothing_is_fitted(rows):
     assert loop.status().n_labeled == 90  # of 30 to begin with, the second batch has 10
 
 
+def test_predictions_that_are_no_numbers_are_refused():
+    """Naive Bayes has none where all rows are equal."""
+    loop = LabelingLoop(np.zeros((100, 1)), classes=[0, 1], model=GaussianNB())
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"no numbers \(NaN\)"):
+        run(loop, np.arange(100) % 2)
+
+
 @pytest.mark.parametrize("kind", ["sparse", "pandas", "votes", "trees"])
 def test_other_rows_and_models(kind, rows):
     X, y = rows
@@ -266,6 +273,7 @@ def test_other_rows_and_models(kind, rows):
         (lambda loop: make_loop(loop._X, classes=["a", "a"]), "two or more different"),
         (lambda loop: make_loop(loop._X, classes=[0.5, 1.5]), "strings, whole numbers"),
         (lambda loop: make_loop(loop._X, max_error=5), "max_error must lie"),
+        (lambda loop: make_loop(loop._X, confidence_level=0), "strictly between 0 and 1. Got 0"),
         (lambda loop: make_loop(loop._X, y=["no"]), "one entry for each of 800"),
         (lambda loop: make_loop(loop._X, random_state=None), "whole number"),
     ],

@@ -20,6 +20,7 @@ import numpy as np
 
 from hedgeclipper.bounds.auto_labels import check_max_error
 from hedgeclipper.bounds.finishing import FileClaim
+from hedgeclipper.bounds.intervals import check_level
 from hedgeclipper.bounds.sample import draw_sample
 from hedgeclipper.classifier import HedgeClipperClassifier
 from hedgeclipper.io.frames import as_frame, as_plain_array, is_frame, missing_labels
@@ -108,6 +109,7 @@ class LabelingLoop:
                 f"random_state must be a whole number and not negative: it is part of the record. "
                 f"Got {random_state!r}."
             )
+        check_level(confidence_level)
         X, n_rows, digest = _check_rows(X, model)
         delta = 1.0 - float(confidence_level)
         start = {
@@ -302,6 +304,8 @@ class LabelingLoop:
                 f"The result must have a prediction for each of the {self.n_rows:,} rows. Got "
                 f"shape {result.predicted.shape}."
             )
+        if not np.isfinite(result.uncertainties).all():
+            raise ValueError("The model predicts probabilities that are no numbers (NaN).")
         is_stale = self._fit is not None and result.n_labels < self._fit.n_labels
         if self._state.running is None and not is_stale:
             self._fit = result
