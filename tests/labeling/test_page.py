@@ -122,6 +122,33 @@ def test_labels_undo_skip_reload_second_tab_and_a_kill_to_the_finished_file(
     assert n_rows == 150 or n_labels >= 200
 
 
+def test_a_double_click_or_a_key_held_down_labels_no_row_unseen(browser, served):
+    def n_labeled():
+        return served.ask("/state")["n_labeled"]
+
+    with Annotator(browser, served, served.truth) as person:
+        n_before, first = n_labeled(), person.row()
+        person.page.locator("button.class").first.click(click_count=2, delay=300)
+        expect(person.page.locator("#title")).not_to_have_text(f"Row {first + 1:,}")
+        person.page.locator("button.class").last.focus()
+        for _ in range(5):
+            person.page.keyboard.down("Enter")  # all but the first one repeat
+            person.page.wait_for_timeout(200)
+        person.page.keyboard.up("Enter")
+        assert n_labeled() == n_before + 2
+
+
+def test_many_classes_leave_half_of_a_small_page_to_the_row(browser, tmp_path):
+    write_rows(tmp_path)
+    names = ",".join(f"class number {k} with a long name" for k in range(20))
+    with (
+        Served(tmp_path, "--classes", names) as served,
+        Annotator(browser, served, None, width=360) as person,
+    ):
+        person.row()
+        assert person.page.locator("#classes").locator("..").bounding_box()["height"] <= 400
+
+
 def nasty_rows(folder):
     """Write rows with script in cells and names of columns; one has an image."""
     frame = pd.DataFrame({NASTY: [NASTY] * 60, "text": f"</p>{NASTY}", "number": range(60)})

@@ -284,6 +284,7 @@ function pressed(event) {
     }
     return;
   }
+  if (event.repeat && event.target.closest("button")) event.preventDefault(); // Enter held down
   if (event.repeat || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const key = event.key.toLowerCase();
   const own = { s: () => label(null), u: undo, o: opinion, n: () => $("note").focus() }[key];
@@ -296,11 +297,13 @@ function pressed(event) {
 
 document.addEventListener("keydown", pressed);
 $("answer").addEventListener("submit", (event) => event.preventDefault());
+// the second click of a double one was not meant for the row that comes next
+const once = (action) => (event) => event.detail < 2 && action();
 for (const button of $("classes").children) {
-  button.addEventListener("click", () => label(Number(button.dataset.index)));
+  button.addEventListener("click", once(() => label(Number(button.dataset.index))));
 }
-$("skip").addEventListener("click", () => label(null));
-$("undo").addEventListener("click", undo);
+$("skip").addEventListener("click", once(() => label(null)));
+$("undo").addEventListener("click", once(undo));
 $("opinion").addEventListener("click", opinion);
 $("image").addEventListener("error", () => {
   if ($("image").hasAttribute("src")) $("picture").hidden = true;
