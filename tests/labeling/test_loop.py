@@ -32,6 +32,16 @@ def test_it_asks_each_row_once_and_ends_with_a_guarantee(rows):
     assert np.mean(result.labels != y) <= result.error_upper <= 0.05
     assert not result.needs_review.any()
     assert "guaranteed with 95% confidence" in result.describe()
+    words = loop.status().describe()
+    assert "of all labels are wrong, guaranteed with 95% confidence. Nothing is left" in words
+    assert "other 0" not in words
+
+
+def test_a_file_that_was_labeled_by_hand_has_nothing_to_prove():
+    X, y = make_rows(40)
+    words = run(make_loop(X), y).status().describe()
+    assert words.startswith("40 of 40 rows have a label.")
+    assert "proved" not in words
 
 
 def test_rows_that_are_open_are_not_asked_again(rows):
