@@ -149,6 +149,15 @@ def test_many_classes_leave_half_of_a_small_page_to_the_row(browser, tmp_path):
         assert person.page.locator("#classes").locator("..").bounding_box()["height"] <= 400
 
 
+def test_a_file_with_undecided_rows_is_not_called_finished(browser, tmp_path):
+    write_rows(tmp_path, 32)
+    with Served(tmp_path) as served:
+        while (row := served.next_row()) is not None:
+            served.ask("/label", row=row["row"], label=row["row"] % 2 if row["row"] else None)
+        with Annotator(browser, served, None) as person:
+            expect(person.page.locator("#title")).to_have_text("Only undecided rows are left")
+
+
 def nasty_rows(folder):
     """Write rows with script in cells and names of columns; one has an image."""
     frame = pd.DataFrame({NASTY: [NASTY] * 60, "text": f"</p>{NASTY}", "number": range(60)})

@@ -102,7 +102,8 @@ function show(found) {
   schedule(row === null ? 0.5 : 0);
   if (row === null) {
     $("reason").textContent = "";
-    $("title").textContent = isDone ? "The file is finished" : "One moment";
+    $("title").textContent = !isDone ? "One moment"
+      : found.undecided ? "Only undecided rows are left" : "The file is finished";
     return;
   }
   $("title").textContent = `Row ${WHOLE.format(row.row + 1)}`;
