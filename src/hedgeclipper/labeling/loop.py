@@ -23,7 +23,7 @@ from hedgeclipper.bounds.finishing import FileClaim
 from hedgeclipper.bounds.intervals import check_level
 from hedgeclipper.bounds.sample import draw_sample
 from hedgeclipper.classifier import HedgeClipperClassifier
-from hedgeclipper.io.frames import as_frame, as_plain_array, is_frame, missing_labels
+from hedgeclipper.io.frames import as_frame, as_plain_array, is_frame, listed, missing_labels
 from hedgeclipper.labeling.attempt import attempt_seed, draw_order
 from hedgeclipper.labeling.estimates import Estimates
 from hedgeclipper.labeling.fitting import FitJob, FitResult
@@ -117,7 +117,7 @@ class LabelingLoop:
             "version": VERSION,
             "rows": n_rows,
             "digest": digest,
-            "columns": [str(name) for name in X.columns] if is_frame(X) else [],
+            "columns": _columns(X),
             "target": str(target),
             "classes": check_classes(classes).tolist(),
             "max_error": check_max_error(max_error),
@@ -155,10 +155,12 @@ class LabelingLoop:
         try:
             X, n_rows, digest = _check_rows(X, model)
             if (n_rows, digest) != (session.n_rows, session.digest):
+                differ = sorted({*_columns(X)} ^ {*session.columns})
+                found = f" Only one of them has the columns {listed(differ, 5)}." if differ else ""
                 raise SessionError(
                     f"The rows are not those that the session {path} began with, or their order "
                     f"has changed: got {n_rows:,} rows with digest {digest}, and the session has "
-                    f"{session.n_rows:,} with digest {session.digest}."
+                    f"{session.n_rows:,} with digest {session.digest}.{found}"
                 )
             loop._set_up(X, model, session.replay(file.read_arrays))
         except BaseException:
@@ -533,6 +535,11 @@ def _check_rows(X: Any, model: Any) -> tuple[Any, int, str]:
     X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "shape") else np.asarray(X)
     sample = draw_sample(X, 1)
     return X, sample.n_rows, sample.digest
+
+
+def _columns(X: Any) -> list[str]:
+    """Return the names of the columns; none if they have no names."""
+    return [str(name) for name in X.columns] if is_frame(X) else []
 
 
 def _known_labels(y: Any, n_rows: int) -> list[list[Any]]:
