@@ -94,7 +94,7 @@ def test_labels_undo_skip_reload_second_tab_and_a_kill_to_the_finished_file(
         assert person.label() == third
         served.process.kill()
         person.page.keyboard.press("1")
-        expect(person.page.locator("#error")).to_contain_text("Nothing was saved")
+        expect(person.page.locator("#error")).to_contain_text("nothing is confirmed as saved")
         expect(person.page.locator("#saved")).to_have_text("")
     with Served(tmp_path, *words) as served:
         assert served.ask("/state")["n_labeled"] == 3

@@ -24,14 +24,14 @@ async function ask(what, more = {}) {
       body: JSON.stringify({ tab, ...more }),
     });
   } catch {
-    throw new Error("The server does not answer. Is the command still running? Nothing was saved.");
+    throw new Error("The server does not answer, so nothing is confirmed as saved. Is the command still running?");
   }
   const found = await answer.json().catch(() => null);
   if (answer.ok && found) return found;
   const error = new Error(
     found?.error ?? (answer.status === 403
       ? "The server was started again. Open the address that it has printed."
-      : `The server failed (${answer.status}). Nothing was saved.`),
+      : `The server failed (${answer.status}). Nothing is confirmed as saved.`),
   );
   error.status = answer.status;
   throw error;
