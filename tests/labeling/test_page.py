@@ -158,6 +158,17 @@ def test_a_file_with_undecided_rows_is_not_called_finished(browser, tmp_path):
             expect(person.page.locator("#title")).to_have_text("Only undecided rows are left")
 
 
+def test_an_image_that_cannot_be_shown_is_told(browser, tmp_path):
+    write_rows(tmp_path, 40)
+    rows = pd.read_csv(tmp_path / "rows.csv").assign(image="../outside.png")
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    with (
+        Served(tmp_path, "--image", "image") as served,
+        Annotator(browser, served, None) as person,
+    ):
+        expect(person.page.locator("#picture")).to_contain_text("in the folder of the rows")
+
+
 def nasty_rows(folder):
     """Write rows with script in cells and names of columns; one has an image."""
     frame = pd.DataFrame({NASTY: [NASTY] * 60, "text": f"</p>{NASTY}", "number": range(60)})

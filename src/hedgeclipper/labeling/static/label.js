@@ -118,12 +118,18 @@ function showRow({ row: number, text, image, cells }) {
   $("text").hidden = text === null;
   $("text").textContent = text ?? "";
   $("picture").hidden = image === null;
+  showImage(true);
   if (image === null) $("image").removeAttribute("src");
   else {
     $("image").alt = image;
     $("image").src = `/image/${number}`;
   }
   $("cells").replaceChildren(...cells.map(cell));
+}
+
+function showImage(isThere) {
+  $("image").hidden = !isThere;
+  $("no-image").hidden = isThere;
 }
 
 function cell({ name, value, range }) {
@@ -306,7 +312,5 @@ for (const button of $("classes").children) {
 $("skip").addEventListener("click", once(() => label(null)));
 $("undo").addEventListener("click", once(undo));
 $("opinion").addEventListener("click", opinion);
-$("image").addEventListener("error", () => {
-  if ($("image").hasAttribute("src")) $("picture").hidden = true;
-});
+$("image").addEventListener("error", () => showImage(!$("image").hasAttribute("src")));
 turn(load);
