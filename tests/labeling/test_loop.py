@@ -32,6 +32,16 @@ def test_it_asks_each_row_once_and_ends_with_a_guarantee(rows):
     assert np.mean(result.labels != y) <= result.error_upper <= 0.05
     assert not result.needs_review.any()
     assert "guaranteed with 95% confidence" in result.describe()
+    words = loop.status().describe()
+    assert "of all labels are wrong, guaranteed with 95% confidence. Nothing is left" in words
+    assert "other 0" not in words
+
+
+def test_a_file_that_was_labeled_by_hand_has_nothing_to_prove():
+    X, y = make_rows(40)
+    words = run(make_loop(X), y).status().describe()
+    assert words.startswith("40 of 40 rows have a label.")
+    assert "proved" not in words
 
 
 def test_rows_that_are_open_are_not_asked_again(rows):
@@ -119,6 +129,34 @@ def test_a_second_person_is_asked_for_some_labels_again(rows):
     assert (status.n_second, status.agreement) == (10, 0.9)
     assert loop.result().labels[seconds[0]] == other  # settled since, as the next row
     assert "agree on 90%" in status.describe()
+
+
+@pytest.mark.parametrize("n", [7, 10, 25])
+def test_a_second_person_is_asked_again_however_many_rows_at_once(rows, n):
+    X, y = rows
+    loop = make_loop(X)
+    first = loop.ask(30, annotator="ann")
+    loop.tell(first, y[first], annotator="ann")
+    reasons = []
+    while len(reasons) < 100:
+        more = loop.ask(n, annotator="bob")
+        reasons += map(loop.reason, more)
+        loop.tell(more, y[more], annotator="bob")
+    assert reasons.count("second") == loop.status().n_second == len(reasons) // 10
+
+
+def test_a_label_that_was_taken_back_is_asked_before_a_second_one(rows):
+    X, y = rows
+    loop = make_loop(X)
+    first = loop.ask(20, annotator="ann")
+    loop.tell(first, y[first], annotator="ann")
+    for _ in range(9):
+        row = int(loop.ask(1, annotator="bob")[0])
+        loop.tell(row, y[row], annotator="bob")
+    extra = int(np.setdiff1d(np.arange(800), np.append(first, row))[-1])
+    loop.tell(extra, y[extra], annotator="bob")
+    loop.undo(row)
+    assert loop.ask(1, annotator="bob").tolist() == [row]
 
 
 def test_one_person_alone_is_never_asked_twice(rows):
@@ -209,6 +247,13 @@ def test_without_refit_nothing_is_fitted(rows):
     assert loop.status().n_labeled == 90  # of 30 to begin with, the second batch has 10
 
 
+def test_predictions_that_are_no_numbers_are_refused():
+    """Naive Bayes has none where all rows are equal."""
+    loop = LabelingLoop(np.zeros((100, 1)), classes=[0, 1], model=GaussianNB())
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"no numbers \(NaN\)"):
+        run(loop, np.arange(100) % 2)
+
+
 @pytest.mark.parametrize("kind", ["sparse", "pandas", "votes", "trees"])
 def test_other_rows_and_models(kind, rows):
     X, y = rows
@@ -238,6 +283,7 @@ def test_other_rows_and_models(kind, rows):
         (lambda loop: make_loop(loop._X, classes=["a", "a"]), "two or more different"),
         (lambda loop: make_loop(loop._X, classes=[0.5, 1.5]), "strings, whole numbers"),
         (lambda loop: make_loop(loop._X, max_error=5), "max_error must lie"),
+        (lambda loop: make_loop(loop._X, confidence_level=0), "strictly between 0 and 1. Got 0"),
         (lambda loop: make_loop(loop._X, y=["no"]), "one entry for each of 800"),
         (lambda loop: make_loop(loop._X, random_state=None), "whole number"),
     ],
@@ -312,6 +358,18 @@ def test_skipped_test_rows_count_as_wrong(rows):
         loop.tell(first, given)
         found.append(attempt.accepted_rows(loop._codes))
     assert np.array_equal(*found)
+
+
+def test_skipped_test_rows_still_test_when_they_come_back(rows):
+    """So the page hides what is predicted for them."""
+    X, y = rows
+    loop = run(make_loop(X), y, until="prove")
+    attempt = loop._state.attempts[-1]
+    skipped = set(attempt.order[:3].tolist())
+    run(loop, y, until="review", skip=skipped.__contains__)
+    asked = {row: loop.reason(row) for row in loop.ask(800).tolist()}
+    assert skipped < asked.keys()
+    assert {row for row, reason in asked.items() if reason == "test"} == skipped
 
 
 def test_test_rows_predictions_and_order_stay_as_they_were(rows):

@@ -94,7 +94,7 @@ def test_labels_undo_skip_reload_second_tab_and_a_kill_to_the_finished_file(
         assert person.label() == third
         served.process.kill()
         person.page.keyboard.press("1")
-        expect(person.page.locator("#error")).to_contain_text("Nothing was saved")
+        expect(person.page.locator("#error")).to_contain_text("nothing is confirmed as saved")
         expect(person.page.locator("#saved")).to_have_text("")
     with Served(tmp_path, *words) as served:
         assert served.ask("/state")["n_labeled"] == 3
@@ -120,6 +120,53 @@ def test_labels_undo_skip_reload_second_tab_and_a_kill_to_the_finished_file(
     assert finished["note"].dropna().to_dict() == {third: "12 u"}
     assert (tmp_path / "rows.labeled.html").is_file()
     assert n_rows == 150 or n_labels >= 200
+
+
+def test_a_double_click_or_a_key_held_down_labels_no_row_unseen(browser, served):
+    def n_labeled():
+        return served.ask("/state")["n_labeled"]
+
+    with Annotator(browser, served, served.truth) as person:
+        n_before, first = n_labeled(), person.row()
+        person.page.locator("button.class").first.click(click_count=2, delay=300)
+        expect(person.page.locator("#title")).not_to_have_text(f"Row {first + 1:,}")
+        person.page.locator("button.class").last.focus()
+        for _ in range(5):
+            person.page.keyboard.down("Enter")  # all but the first one repeat
+            person.page.wait_for_timeout(200)
+        person.page.keyboard.up("Enter")
+        assert n_labeled() == n_before + 2
+
+
+def test_many_classes_leave_half_of_a_small_page_to_the_row(browser, tmp_path):
+    write_rows(tmp_path)
+    names = ",".join(f"class number {k} with a long name" for k in range(20))
+    with (
+        Served(tmp_path, "--classes", names) as served,
+        Annotator(browser, served, None, width=360) as person,
+    ):
+        person.row()
+        assert person.page.locator("#classes").locator("..").bounding_box()["height"] <= 400
+
+
+def test_a_file_with_undecided_rows_is_not_called_finished(browser, tmp_path):
+    write_rows(tmp_path, 32)
+    with Served(tmp_path) as served:
+        while (row := served.next_row()) is not None:
+            served.ask("/label", row=row["row"], label=row["row"] % 2 if row["row"] else None)
+        with Annotator(browser, served, None) as person:
+            expect(person.page.locator("#title")).to_have_text("Only undecided rows are left")
+
+
+def test_an_image_that_cannot_be_shown_is_told(browser, tmp_path):
+    write_rows(tmp_path, 40)
+    rows = pd.read_csv(tmp_path / "rows.csv").assign(image="../outside.png")
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    with (
+        Served(tmp_path, "--image", "image") as served,
+        Annotator(browser, served, None) as person,
+    ):
+        expect(person.page.locator("#picture")).to_contain_text("in the folder of the rows")
 
 
 def nasty_rows(folder):

@@ -7,6 +7,7 @@ import tracemalloc
 from contextlib import contextmanager
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
@@ -291,6 +292,13 @@ def test_other_rows_are_refused(path):
     make_loop(X, session=path).close()
     with pytest.raises(SessionError, match="not those that the session"):
         LabelingLoop.resume(path, X[::-1], GaussianNB())
+
+
+def test_columns_that_were_dropped_are_named(path):
+    frame = pd.DataFrame(X, columns=list("abc")[: X.shape[1]])
+    make_loop(frame, session=path).close()
+    with pytest.raises(SessionError, match="Only one of them has the columns 'a'"):
+        LabelingLoop.resume(path, frame.drop(columns="a"), GaussianNB())
 
 
 def refused(path):

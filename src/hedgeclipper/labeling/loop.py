@@ -20,9 +20,10 @@ import numpy as np
 
 from hedgeclipper.bounds.auto_labels import check_max_error
 from hedgeclipper.bounds.finishing import FileClaim
+from hedgeclipper.bounds.intervals import check_level
 from hedgeclipper.bounds.sample import draw_sample
 from hedgeclipper.classifier import HedgeClipperClassifier
-from hedgeclipper.io.frames import as_frame, as_plain_array, is_frame, missing_labels
+from hedgeclipper.io.frames import as_frame, as_plain_array, is_frame, listed, missing_labels
 from hedgeclipper.labeling.attempt import attempt_seed, draw_order
 from hedgeclipper.labeling.estimates import Estimates
 from hedgeclipper.labeling.fitting import FitJob, FitResult
@@ -108,6 +109,7 @@ class LabelingLoop:
                 f"random_state must be a whole number and not negative: it is part of the record. "
                 f"Got {random_state!r}."
             )
+        check_level(confidence_level)
         X, n_rows, digest = _check_rows(X, model)
         delta = 1.0 - float(confidence_level)
         start = {
@@ -115,7 +117,7 @@ class LabelingLoop:
             "version": VERSION,
             "rows": n_rows,
             "digest": digest,
-            "columns": [str(name) for name in X.columns] if is_frame(X) else [],
+            "columns": _columns(X),
             "target": str(target),
             "classes": check_classes(classes).tolist(),
             "max_error": check_max_error(max_error),
@@ -153,10 +155,12 @@ class LabelingLoop:
         try:
             X, n_rows, digest = _check_rows(X, model)
             if (n_rows, digest) != (session.n_rows, session.digest):
+                differ = sorted({*_columns(X)} ^ {*session.columns})
+                found = f" Only one of them has the columns {listed(differ, 5)}." if differ else ""
                 raise SessionError(
                     f"The rows are not those that the session {path} began with, or their order "
                     f"has changed: got {n_rows:,} rows with digest {digest}, and the session has "
-                    f"{session.n_rows:,} with digest {session.digest}."
+                    f"{session.n_rows:,} with digest {session.digest}.{found}"
                 )
             loop._set_up(X, model, session.replay(file.read_arrays))
         except BaseException:
@@ -204,7 +208,7 @@ class LabelingLoop:
             self.receive(job.run())
         if self.phase in ("choose", "review") and self._is_time_to_prove():
             self._begin_attempt()
-        second = self._second_row(annotator) if annotator else []
+        second = self._second_rows(annotator, n) if annotator else []
         rows = second + self._next_rows(n - len(second)) if n > len(second) else second
         if not rows and self.phase != "finished":
             rows = list(self._open)[:n]
@@ -302,6 +306,8 @@ class LabelingLoop:
                 f"The result must have a prediction for each of the {self.n_rows:,} rows. Got "
                 f"shape {result.predicted.shape}."
             )
+        if not np.isfinite(result.uncertainties).all():
+            raise ValueError("The model predicts probabilities that are no numbers (NaN).")
         is_stale = self._fit is not None and result.n_labels < self._fit.n_labels
         if self._state.running is None and not is_stale:
             self._fit = result
@@ -473,17 +479,17 @@ class LabelingLoop:
             rows.append(row)
         return rows
 
-    def _second_row(self, annotator: str) -> list[int]:
-        """Return a row that another person has labeled, if it is time for one."""
+    def _second_rows(self, annotator: str, n: int) -> list[int]:
+        """Return which of the next n rows are to be some that another person has labeled."""
         marks = self._state.marks
-        if "second" in self._open.values() or (marks.n_by(annotator) + 1) % SECOND_EVERY:
+        n_before = marks.n_by(annotator)
+        n_due = (n_before + n) // SECOND_EVERY - n_before // SECOND_EVERY
+        if "second" in self._open.values() or n_due == 0 or self._state.again:
             return []
-        rows = self._fresh(marks.labeled_by_another(annotator).tolist())
-        if not rows:
-            return []
-        row = rows[int(self._rng(SECOND_STREAM, 0).integers(len(rows)))]
-        self._open[row] = "second"
-        return [row]
+        rows = np.array(self._fresh(marks.labeled_by_another(annotator).tolist()), np.int64)
+        found = self._rng(SECOND_STREAM, 0).choice(rows, min(n_due, rows.size), replace=False)
+        self._open |= dict.fromkeys(found.tolist(), "second")
+        return found.tolist()
 
     def _rng(self, stream: int, number: int) -> np.random.Generator:
         key = stream, int(np.sum(self._codes != NONE)), number
@@ -507,13 +513,13 @@ class LabelingLoop:
         """Return why a row is labeled now."""
         if self._codes[row] == DISPUTED:
             return "settle"
-        running = self._state.running
-        # also if the row was shown before the draw
-        if running is not None and row in running.untested(self._codes):
+        # also if the row was shown before the draw, or comes back since nobody could tell
+        is_open = self._codes[row] < 0
+        if is_open and any(row in one.order[: one.n_test] for one in self._state.attempts):
             return "test"
         if row in self._open:
             return self._open[row]
-        if running is not None:
+        if self._state.running is not None:
             return "review"
         # a row that nobody asked for was chosen by who labels it
         return "chosen" if self.phase in ("start", "choose") else "review"
@@ -529,6 +535,11 @@ def _check_rows(X: Any, model: Any) -> tuple[Any, int, str]:
     X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "shape") else np.asarray(X)
     sample = draw_sample(X, 1)
     return X, sample.n_rows, sample.digest
+
+
+def _columns(X: Any) -> list[str]:
+    """Return the names of the columns; none if they have no names."""
+    return [str(name) for name in X.columns] if is_frame(X) else []
 
 
 def _known_labels(y: Any, n_rows: int) -> list[list[Any]]:

@@ -74,6 +74,8 @@ class LabelingStatus:
         parts = [f"{self.n_labeled:,} of {self.n_rows:,} rows have a label."]
         if self.n_skipped:
             parts.append(f"{self.n_skipped:,} could not be decided yet.")
+        if self.phase == "finished":
+            return " ".join([*parts, *self._finished(), *self._agreement(), NEXT["finished"]])
         if self.estimated_error is not None and self.interval is not None:
             low, high = self.interval
             parts.append(
@@ -85,16 +87,35 @@ class LabelingStatus:
         else:
             parts.append(
                 f"{self.n_needs_no_review:,} rows need no review: with the other "
-                f"{self.n_left_to_review:,} labeled by hand, at most {self.error_upper:.1%} of all "
-                f"labels are wrong, guaranteed with {100 * self.confidence_level:g}% confidence."
+                f"{self.n_left_to_review:,} labeled by hand, {self._proved()}."
             )
         if self.n_more_labels:
             parts.append(f"Roughly {self.n_more_labels:,} more labels finish the file.")
-        if self.agreement is not None:
+        return " ".join([*parts, *self._agreement(), NEXT[self.phase]])
+
+    def _finished(self) -> list[str]:
+        """Return what is known of a finished file."""
+        parts = []
+        if self.estimated_error is not None and self.interval is not None:
+            low, high = self.interval
             parts.append(
-                f"Two people labeled {self.n_second:,} rows, and agree on {self.agreement:.0%}."
+                f"About {self.estimated_error:.1%} of all labels are wrong (estimate: {low:.1%} to "
+                f"{high:.1%})."
             )
-        return " ".join([*parts, NEXT[self.phase]])
+        if self.error_upper is not None:
+            parts.append(f"{self._proved().capitalize()}.")
+        return parts
+
+    def _proved(self) -> str:
+        return (
+            f"at most {self.error_upper:.1%} of all labels are wrong, guaranteed with "
+            f"{100 * self.confidence_level:g}% confidence"
+        )
+
+    def _agreement(self) -> list[str]:
+        if self.agreement is None:
+            return []
+        return [f"Two people labeled {self.n_second:,} rows, and agree on {self.agreement:.0%}."]
 
     def __str__(self) -> str:
         return self.describe()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ IMAGE_TYPES = {
     "image/gif": (b"GIF87a", b"GIF89a"),
     "image/webp": (b"RIFF",),
 }
-RESERVED_KEYS, DIGITS = "nosu?", tuple("0123456789")
+RESERVED_KEYS, DIGITS = "noqsu?", tuple("0123456789")
 
 
 class ImageError(Exception):
@@ -127,14 +128,15 @@ def as_shown(value: Any) -> str | None:
 def class_keys(classes: Sequence[Any]) -> list[list[str]]:
     """Return the keys of each class: its number up to 9, and its first letter if that is its own.
 
-    Where a class is a digit, that is its key, and no other class has a number.
+    Where a class is a digit, that is its key, and no other class has a number. A class that has
+    neither gets a free letter, of its name if there is one.
 
     Examples
     --------
     >>> class_keys(["benign", "malignant", "mixed", "normal"])
     [['1', 'b'], ['2'], ['3'], ['4']]
     >>> class_keys([0, 1, "unknown"])
-    [['0'], ['1'], []]
+    [['0'], ['1'], ['k']]
     """
     names = [str(name).strip().lower() for name in classes]
     letters = [name[:1] for name in names]
@@ -142,6 +144,12 @@ def class_keys(classes: Sequence[Any]) -> list[list[str]]:
     numbers = [name if name in DIGITS else "" for name in names]
     if not any(numbers):
         numbers = [str(k) * (k < 10) for k in range(1, len(names) + 1)]
+    taken = {*RESERVED_KEYS, *own}
+    for k, name in enumerate(names):
+        if not numbers[k] and not own[k]:
+            free = [c for c in name + ascii_lowercase if c in ascii_lowercase and c not in taken]
+            own[k] = free[0] if free else ""
+            taken.add(own[k])
     return [[key for key in keys if key] for keys in zip(numbers, own, strict=True)]
 
 

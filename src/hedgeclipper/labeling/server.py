@@ -94,6 +94,7 @@ class LabelPage:
             found["row"] = {**self.view.show(number), "reason": self.frontend.reason(number)}
         elif self.frontend.is_over():
             found["done"], found["writing"] = self.finish()
+            found["undecided"] = self.frontend.status().n_left_to_review
         return found
 
     def label(self, tab: str, row: Any, label: Any, note: Any) -> dict[str, Any]:

@@ -24,14 +24,14 @@ async function ask(what, more = {}) {
       body: JSON.stringify({ tab, ...more }),
     });
   } catch {
-    throw new Error("The server does not answer. Is the command still running? Nothing was saved.");
+    throw new Error("The server does not answer, so nothing is confirmed as saved. Is the command still running?");
   }
   const found = await answer.json().catch(() => null);
   if (answer.ok && found) return found;
   const error = new Error(
     found?.error ?? (answer.status === 403
       ? "The server was started again. Open the address that it has printed."
-      : `The server failed (${answer.status}). Nothing was saved.`),
+      : `The server failed (${answer.status}). Nothing is confirmed as saved.`),
   );
   error.status = answer.status;
   throw error;
@@ -102,7 +102,8 @@ function show(found) {
   schedule(row === null ? 0.5 : 0);
   if (row === null) {
     $("reason").textContent = "";
-    $("title").textContent = isDone ? "The file is finished" : "One moment";
+    $("title").textContent = !isDone ? "One moment"
+      : found.undecided ? "Only undecided rows are left" : "The file is finished";
     return;
   }
   $("title").textContent = `Row ${WHOLE.format(row.row + 1)}`;
@@ -117,12 +118,18 @@ function showRow({ row: number, text, image, cells }) {
   $("text").hidden = text === null;
   $("text").textContent = text ?? "";
   $("picture").hidden = image === null;
+  showImage(true);
   if (image === null) $("image").removeAttribute("src");
   else {
     $("image").alt = image;
     $("image").src = `/image/${number}`;
   }
   $("cells").replaceChildren(...cells.map(cell));
+}
+
+function showImage(isThere) {
+  $("image").hidden = !isThere;
+  $("no-image").hidden = isThere;
 }
 
 function cell({ name, value, range }) {
@@ -284,6 +291,7 @@ function pressed(event) {
     }
     return;
   }
+  if (event.repeat && event.target.closest("button")) event.preventDefault(); // Enter held down
   if (event.repeat || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const key = event.key.toLowerCase();
   const own = { s: () => label(null), u: undo, o: opinion, n: () => $("note").focus() }[key];
@@ -296,13 +304,13 @@ function pressed(event) {
 
 document.addEventListener("keydown", pressed);
 $("answer").addEventListener("submit", (event) => event.preventDefault());
+// the second click of a double one was not meant for the row that comes next
+const once = (action) => (event) => event.detail < 2 && action();
 for (const button of $("classes").children) {
-  button.addEventListener("click", () => label(Number(button.dataset.index)));
+  button.addEventListener("click", once(() => label(Number(button.dataset.index))));
 }
-$("skip").addEventListener("click", () => label(null));
-$("undo").addEventListener("click", undo);
+$("skip").addEventListener("click", once(() => label(null)));
+$("undo").addEventListener("click", once(undo));
 $("opinion").addEventListener("click", opinion);
-$("image").addEventListener("error", () => {
-  if ($("image").hasAttribute("src")) $("picture").hidden = true;
-});
+$("image").addEventListener("error", () => showImage(!$("image").hasAttribute("src")));
 turn(load);
