@@ -8,6 +8,7 @@ import numpy as np
 
 from hedgeclipper.bounds.certificate import most_frequent
 from hedgeclipper.bounds.finishing import FileClaim, Plan
+from hedgeclipper.io.messages import counted
 
 NEXT = {
     "start": "Next are random rows, to begin with.",
@@ -90,7 +91,8 @@ class LabelingStatus:
                 f"{self.n_left_to_review:,} labeled by hand, {self._proved()}."
             )
         if self.n_more_labels:
-            parts.append(f"Roughly {self.n_more_labels:,} more labels finish the file.")
+            labels = counted(self.n_more_labels, "more label")
+            parts.append(f"It takes roughly {labels} to finish the file.")
         return " ".join([*parts, *self._agreement(), NEXT[self.phase]])
 
     def _finished(self) -> list[str]:

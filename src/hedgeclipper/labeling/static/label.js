@@ -251,6 +251,7 @@ function showError({ phase, estimated_error: error, interval, error_upper: prove
     draw("line", { x1: x(limit), x2: x(limit), y1: 4, y2: 24, class: "limit" }),
     draw("text", { x: x(limit), y: 39, "text-anchor": "middle" }, `asked for: ${PERCENT.format(limit)}`),
   );
+  if (proved !== null) shapes.push(draw("path", { d: `M${x(proved)} 6l8 8l-8 8l-8 -8z`, class: "proved" }));
   $("band").replaceChildren(...shapes);
   $("band").setAttribute("aria-label", `${words.join(" ")} Asked for: ${PERCENT.format(limit)}.`);
 }
