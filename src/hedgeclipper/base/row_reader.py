@@ -105,7 +105,7 @@ class SemiSupervisedRows:
         """Return those drawn of the unlabeled rows, and the numbers of those of so many more."""
         X = self.X_unlabeled
         if is_in_memory(X):
-            some, numbers = draw_batches(row_slices(X), n_rows, random_state, n_more)
+            some, numbers = draw_batches([X], n_rows, random_state, n_more)
         else:
             some, numbers = X.draw(n_rows, random_state, n_more)
         if some.shape[0] + numbers.size == 0:
