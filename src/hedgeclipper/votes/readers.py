@@ -32,10 +32,11 @@ class LabelNumbers:
 
     ``abstain_label`` means no vote, as a missing label always does; None for no other. Among
     strings it is a string: "-1" means no vote where -1 does. ``place`` names the labels in errors.
+    Where labels ``may_be_mixed``, numbers beside strings are strings.
     """
 
     def __init__(self, abstain_label: Any, place: str):
-        self.place = place
+        self.place, self.may_be_mixed = place, False
         self._no_votes = () if is_missing(abstain_label) else (abstain_label, str(abstain_label))
         self._number_of: dict[Any, int] = {}
 
@@ -53,8 +54,11 @@ class LabelNumbers:
 
     def classes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the labels seen, sorted, and the position there of each number."""
-        classes = sort_classes(list(self._number_of), self.place)
-        return classes, class_codes(list(self._number_of), classes, self.place)
+        found = list(self._number_of)
+        if self.may_be_mixed and {type(label) for label in found} == {int, str}:
+            found = [str(label) for label in found]
+        classes = sort_classes(dict.fromkeys(found), self.place)
+        return classes, class_codes(found, classes, self.place)
 
 
 def sort_classes(labels: Iterable[Any], place: str) -> np.ndarray:
@@ -100,8 +104,11 @@ def read_dense(table: Any, labels: LabelNumbers) -> sparse.csr_array:
 
 
 def read_frame(frame: Any, labels: LabelNumbers) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return the votes of a frame of pandas, polars or Arrow, and the names of its columns."""
-    columns = frame_columns(as_table(frame))
+    """Return the votes of a frame of pandas, polars or Arrow, and the names of its columns.
+
+    Columns may be of different kinds: if some hold strings, the numbers of others are such, too.
+    """
+    columns, labels.may_be_mixed = frame_columns(as_table(frame)), True
     check_shape((frame.shape[0], len(columns)))
     numbers = np.column_stack([labels.number(np.asarray(column)) for _, column in columns])
     return sparse.csr_array(numbers + 1), as_names(name for name, _ in columns)
