@@ -6,9 +6,7 @@ CSR matrix that has the number plus 1 of each vote.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -25,6 +23,7 @@ from hedgeclipper.io import (
     is_missing,
     listed,
 )
+from hedgeclipper.io.frames import unique_values
 
 
 class LabelNumbers:
@@ -257,18 +256,14 @@ def _distinct_integers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _first_seen(values: np.ndarray, place: str) -> tuple[list[Any], np.ndarray]:
-    """Return the different values in the order in which they appear, and the number of each entry.
-
-    A NaN may be among the different ones more than once.
-    """
-    number_of: defaultdict[Any, int] = defaultdict(count().__next__)
+    """Return what `unique_values` does, as Python has it; ``place`` names the column in errors."""
     try:
-        numbers = np.fromiter(map(number_of.__getitem__, values.tolist()), np.intp, values.size)
+        different, numbers = unique_values(values)
     except TypeError as error:
         raise TypeError(
             f"{place} must hold numbers, booleans or strings. Got something else: {error}."
         ) from error
-    return list(number_of), numbers
+    return different.tolist(), numbers
 
 
 def _whole_numbers(values: np.ndarray, place: str) -> np.ndarray:
