@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -255,21 +256,17 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
                 f"predict_to writes Parquet. Got {path}. Name it .parquet, or write what "
                 "predict_proba returns."
             )
-        predictor, n_rows = self._predictor, 0
+        predictor = self._predictor
         names = ["prediction", *(f"probability_{label}" for label in self.classes_)]
 
-        def columns(raw: np.ndarray) -> dict[str, np.ndarray]:
-            found = [predictor.predict(raw), *predictor.probabilities(raw).T]
-            return dict(zip(names, found, strict=True))
+        def tables() -> Iterator[dict[str, np.ndarray]]:
+            instead = "call predict_proba(X), which is lazy, and let Dask write that"
+            raw_of_batches = (raw for _, raw in self._raw_by_batch(X, instead))
+            for raw in chain([next(raw_of_batches, predictor.no_rows)], raw_of_batches):
+                found = [predictor.predict(raw), *predictor.probabilities(raw).T]
+                yield dict(zip(names, found, strict=True))
 
-        instead = "call predict_proba(X), which is lazy, and let Dask write that"
-        with io.parquet_writer(path) as out:
-            for batch, raw in self._raw_by_batch(X, instead):
-                out.write(columns(raw))
-                n_rows += batch.shape[0]
-            if n_rows == 0:
-                out.write(columns(predictor.no_rows))
-        return n_rows
+        return io.write_parquet(path, tables())
 
     @property
     def transduction_(self) -> np.ndarray:
