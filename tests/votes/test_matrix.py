@@ -63,7 +63,7 @@ NUMBER_TABLES = {
     "list with None": [[None if v == -1 else v for v in row] for row in NUMBERS.tolist()],
     "objects with NA": np.where(NUMBERS == -1, pd.NA, NUMBERS.astype(object)),
     "objects with floats": np.where(NUMBERS == -1, NAN, NUMBERS).astype(object),
-    "masked": np.ma.masked_equal(NUMBERS, -1),
+    "masked": np.ma.masked_array(NUMBERS, NUMBERS == -1),
     "csr": as_sparse(NUMBERS),
     "csr matrix": as_sparse(NUMBERS, sparse.csr_matrix),
     "csc": as_sparse(NUMBERS, sparse.csc_array),

@@ -285,7 +285,9 @@ def as_plain_array(values: Any) -> np.ndarray:
     booleans. What a masked array hides is None.
     """
     if isinstance(values, np.ma.MaskedArray):
-        return np.ma.filled(values.astype(object), None)
+        array = values.data.astype(object)
+        array[np.ma.getmaskarray(values)] = None  # to ``filled``, None is the default of the type
+        return array
     array = np.asarray(values)
     is_changed = array.dtype.kind in "US" or (array.dtype.kind in "if" and array.ndim == 1)
     if is_changed and not hasattr(values, "dtype"):
