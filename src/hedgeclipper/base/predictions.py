@@ -384,7 +384,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
             try:
                 rows = validate_data(self, X, reset=reset, **reader.checks)
             except ValueError:
-                if not reset and is_frame:
+                if not reset and (is_frame or reader.encodes):
                     check_numbers(X, reader.names)
                 raise
         if reset:
