@@ -305,6 +305,14 @@ def test_sparse_rows_give_what_dense_ones_give():
         fitted(own()[1:], rows=sparse.csr_array(dense))
 
 
+def test_rows_may_be_sparse_beside_dense_labeled_ones():
+    rows = np.where(np.abs(X) < 0.5, np.float32(0), X)
+    theirs = fitted("default", rows=rows).predict_proba(rows[T])
+    ours = new("default").fit(rows[L], Y[L], X_unlabeled=sparse.csr_array(rows[U]))
+    for some in (rows[T], sparse.csr_array(rows[T])):
+        np.testing.assert_allclose(ours.predict_proba(some), theirs, atol=1e-6)
+
+
 def test_missing_values_are_for_voters_that_take_them():
     rows = X.copy()
     rows[::7, 0] = np.nan

@@ -120,6 +120,14 @@ def test_the_leaderboard_has_the_figures_of_voters_and_model(y):
     pd.testing.assert_frame_equal(some, theirs)
 
 
+def test_a_leaderboard_needs_a_label_for_each_row():
+    """The first rows were scored if there were fewer labels."""
+    model = fitted([("ridge", RidgeClassifier())])
+    for y in (Y[200:240], Y[:300]):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            model.leaderboard(X[200:260], y)
+
+
 def test_voters_without_probabilities_are_on_the_leaderboard():
     model = fitted([("ridge", RidgeClassifier())])
     board, ridge = model.leaderboard(X, Y).set_index("voter"), model.estimators_["ridge"]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.columns import (
@@ -349,8 +349,9 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
         pandas = import_extra("pandas", "io", "leaderboard")
         X, y = split_target(X, y)
         known, true = self._labels_to_score(y)
-        rows = _safe_indexing(self._check_more(X, "X"), np.flatnonzero(known))
-        predictor, classes = self._predictor, self.classes_
+        rows, predictor, classes = self._check_more(X, "X"), self._predictor, self.classes_
+        check_consistent_length(rows, known)
+        rows = _safe_indexing(rows, np.flatnonzero(known))
         scores = predictor.scorer.score(rows, self.n_jobs).astype(float)
         raw = predictor.raw_of(scores)
         pairs = [(predictor.predict(raw), predictor.probabilities(raw))]

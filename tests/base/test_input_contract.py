@@ -228,6 +228,20 @@ def test_columns_of_every_kind_give_what_their_codes_give(make, frame_of, coded,
         model.predict(np.array([[0.0] * 5]))
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("as_list", [False, True])
+def test_rows_of_a_frame_with_strings_must_stay_a_frame(as_list):
+    """The error was that a string is no number."""
+    frame = pd.DataFrame({"size": X[:, 0], "town": np.where(X[:, 1] > 0.5, "Ulm", "Bern")})
+    rows = frame.to_numpy().tolist() if as_list else frame.to_numpy()
+    model, known, y = trees(), frame[:60], np.arange(60) % 2
+    with pytest.raises(TypeError, match="Rows must be a frame with named columns"):
+        model.fit(known, y, X_unlabeled=rows)
+    model.fit(known, y, X_unlabeled=frame[60:])
+    with pytest.raises(TypeError, match="Rows must be a frame with named columns"):
+        model.predict(rows)
+
+
 def test_a_model_of_one_library_predicts_frames_of_another():
     model = trees().fit(of_pandas(COLUMNS), PLAIN)
     expected = model.predict_proba(of_pandas(COLUMNS))

@@ -49,6 +49,17 @@ def test_minus_one_among_strings_marks_unlabeled_rows_too():
     assert split_rows(X, y, X).y_labeled.size == 6
 
 
+@pytest.mark.parametrize(
+    "labels", [[0, 1, 1], [0.0, 1.0, 1.0], ["a", "b", "b"], [False, True, True]]
+)
+def test_what_a_masked_array_hides_is_unlabeled(labels):
+    """NumPy fills strings with "N/A", which was a class."""
+    y = np.ma.masked_array(np.array([*labels, *labels]), mask=[False] * 4 + [True] * 2)
+    rows = split_rows(X, y, None)
+    assert rows.y_labeled.tolist() == [*labels, labels[0]]
+    np.testing.assert_array_equal(rows.X_unlabeled, X[4:])
+
+
 def test_split_tests_labeled_rows_only_and_trains_on_all_unlabeled():
     y = np.array([0, 1, -1] * 10)
     tested = []

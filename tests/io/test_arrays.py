@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 
@@ -118,6 +119,19 @@ def test_frames_stay_frames():
     assert both.shape == (14, 2)
     assert both.index.tolist() == list(range(14))
     assert both["b"].tolist()[4:] == list("abcdefghij")
+
+
+def test_frames_of_two_libraries_are_stacked_as_the_first_one():
+    theirs = {"a": [1.5, None], "b": ["x", None]}
+    one, other = pd.DataFrame(theirs), pl.DataFrame(theirs)
+    for above, below in ((one, other), (other, one)):
+        both = stack_rows(above, below)
+        assert type(both) is type(above)
+        found = {name: both[name].to_numpy().tolist() for name in theirs}
+        assert found["a"][::2] == [1.5, 1.5]
+        assert np.isnan(np.array(found["a"], float)[1::2]).all()
+        assert found["b"][::2] == ["x", "x"]
+        assert pd.isna(found["b"][1::2]).all()
 
 
 def test_stacking_dense_below_sparse():

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hedgeclipper.io import as_source, parquet_writer
-from hedgeclipper.io.atomic import NotWrittenError, atomic_path, check_output
+from hedgeclipper.io import as_source
+from hedgeclipper.io.atomic import NotWrittenError, atomic_path, check_output, write_parquet
 
 
 def test_the_file_appears_at_the_end(tmp_path):
@@ -63,19 +63,10 @@ def rows_of(path):
     return np.vstack(list(as_source(path))).tolist()
 
 
-def write_all(path, tables, then=None):
-    with parquet_writer(path) as writer:
-        for table in tables:
-            writer.write(table)
-        if then is not None:
-            then()
-
-
 def test_tables_below_each_other(tmp_path):
     path = tmp_path / "x.parquet"
-    with parquet_writer(path) as writer:
-        writer.write({"a": [1.0, 2.0], "word": ["p", None]})
-        writer.write({"a": np.float32([3.0]), "word": ["q"]})
+    tables = {"a": [1.0, 2.0], "word": ["p", None]}, {"a": np.float32([3.0]), "word": ["q"]}
+    assert write_parquet(path, tables) == 3
     table = pq.read_table(path)
     assert table.to_pydict() == {"a": [1.0, 2.0, 3.0], "word": ["p", None, "q"]}
     assert os.listdir(tmp_path) == ["x.parquet"]
@@ -83,17 +74,17 @@ def test_tables_below_each_other(tmp_path):
 
 def test_no_rows_are_a_file_with_columns(tmp_path):
     path = tmp_path / "x.parquet"
-    write_all(path, [{"a": np.zeros(0)}])
+    write_parquet(path, [{"a": np.zeros(0)}])
     assert pq.read_table(path).to_pydict() == {"a": []}
 
 
 @pytest.mark.parametrize(
     "error", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt(), RuntimeError("x")]
 )
-@pytest.mark.parametrize("when", ["in the block", "in a table", "in the footer", "in the renaming"])
+@pytest.mark.parametrize("when", ["in a batch", "in a table", "in the footer", "in the renaming"])
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, error, when):
     path = tmp_path / "x.parquet"
-    write_all(path, [{"a": np.ones(1)}])
+    write_parquet(path, [{"a": np.ones(1)}])
 
     def fail(*args, **options):
         raise error
@@ -104,9 +95,13 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, er
         monkeypatch.setattr(pq.ParquetWriter, "close", fail)
     if when == "in the renaming":
         monkeypatch.setattr(os, "replace", fail)
-    tables = [{"a": [2.0]}, {"a": [3.0]}]
+
+    def tables():
+        yield {"a": [2.0]}
+        yield {"a": fail() if when == "in a batch" else [3.0]}
+
     with pytest.raises(type(error)) as caught:
-        write_all(path, tables, fail if when == "in the block" else None)
+        write_parquet(path, tables())
     assert error in (caught.value, caught.value.__cause__)
     if isinstance(error, OSError) and when in ("in a table", "in the footer"):
         assert "x.parquet could not be written" in str(caught.value)
@@ -117,26 +112,17 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, er
 def test_tables_that_do_not_go_together(tmp_path):
     path = tmp_path / "x.parquet"
     with pytest.raises(KeyError, match="a"):
-        write_all(path, [{"a": [1.0]}, {"b": [1.0]}])
+        write_parquet(path, [{"a": [1.0]}, {"b": [1.0]}])
     with pytest.raises(pa.ArrowException):
-        write_all(path, [{"a": [1.0]}, {"a": ["word"]}])
-    assert os.listdir(tmp_path) == []
-
-
-def test_nothing_written(tmp_path):
-    with (
-        pytest.raises(ValueError, match="Nothing was written"),
-        parquet_writer(tmp_path / "x.parquet"),
-    ):
-        pass
+        write_parquet(path, [{"a": [1.0]}, {"a": ["word"]}])
     assert os.listdir(tmp_path) == []
 
 
 def test_a_link_stays_a_link(tmp_path):
     path = tmp_path / "x.parquet"
-    write_all(path, [{"a": np.ones(1)}])
+    write_parquet(path, [{"a": np.ones(1)}])
     (tmp_path / "link.parquet").symlink_to(path)
-    write_all(tmp_path / "link.parquet", [{"a": np.zeros(1)}])
+    write_parquet(tmp_path / "link.parquet", [{"a": np.zeros(1)}])
     assert (tmp_path / "link.parquet").is_symlink()
     assert rows_of(path) == [[0.0]]
 

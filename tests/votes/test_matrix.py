@@ -63,7 +63,7 @@ NUMBER_TABLES = {
     "list with None": [[None if v == -1 else v for v in row] for row in NUMBERS.tolist()],
     "objects with NA": np.where(NUMBERS == -1, pd.NA, NUMBERS.astype(object)),
     "objects with floats": np.where(NUMBERS == -1, NAN, NUMBERS).astype(object),
-    "masked": np.ma.masked_equal(NUMBERS, -1),
+    "masked": np.ma.masked_array(NUMBERS, NUMBERS == -1),
     "csr": as_sparse(NUMBERS),
     "csr matrix": as_sparse(NUMBERS, sparse.csr_matrix),
     "csc": as_sparse(NUMBERS, sparse.csc_array),
@@ -119,6 +119,18 @@ def test_files_give_the_same_as_frames(tmp_path, suffix):
         part.to_csv(path, index=False) if suffix == "csv" else part.to_parquet(path, index=False)
     assert_same(Votes.of(paths), Votes.of(FRAME))
     assert Votes.of(str(paths[0])).n_rows == 2
+
+
+def test_numbers_are_strings_where_other_voters_have_strings(tmp_path):
+    """One of the voters happens to vote for no class but 1 and 2."""
+    frame = pd.DataFrame({"a": [1, 2, None, -1], "b": ["other", "1", None, "2"]})
+    frame.astype({"a": "Int64"}).to_csv(tmp_path / "votes.csv", index=False)
+    for table in (frame, tmp_path / "votes.csv"):
+        votes = Votes.of(table)
+        assert votes.classes.tolist() == ["1", "2", "other"]
+        assert votes.matrix.toarray().tolist() == [[1, 3], [2, 1], [0, 0], [0, 2]]
+    with pytest.raises(TypeError, match="either all numbers"):
+        Votes.of(frame.assign(b=[True, False, None, True], c="other"))
 
 
 def test_the_index_of_pandas_names_the_rows():

@@ -545,9 +545,10 @@ def needs_encoding(X: Any, names: list[str] | None = None, label: str | None = N
 
 
 def check_numbers(X: Any, names: list[Any] | None = None) -> None:
-    """Raise with the name of a column of a frame, one of these if given, that has no numbers."""
-    for name, values in frame_arrays(X, names).items():
-        _numbers(ColumnPlan(name, "numbers", ""), values)
+    """Raise if X is no frame, or with the name of a column, one of these, that has no numbers."""
+    for name, values in _arrays(X).items():
+        if names is None or name in names:
+            _numbers(ColumnPlan(name, "numbers", ""), values)
 
 
 def _arrays(X: Any, names: list[Any] | None = None) -> dict[Any, np.ndarray]:

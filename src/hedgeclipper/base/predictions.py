@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,11 @@ class TablePredictor:
         """Raw predictions of no rows."""
         return np.empty((0, len(self.votes)))
 
+    def of_batches(self, method: str, n_jobs: int | None, batches: Iterable[Any]) -> np.ndarray:
+        """Return what a method of this name makes of the raw predictions; there may be no rows."""
+        raw = [self.raw_predictions(batch, n_jobs) for batch in batches if batch.shape[0]]
+        return getattr(self, method)(np.concatenate(raw or [self.no_rows]))
+
     def raw_predictions(self, X: Any, n_jobs: int | None) -> np.ndarray:
         """Return the log-odds of each game's class, for rows that a `RowReader` has read."""
         return self.raw_of(self.scorer.score(X, n_jobs))
@@ -80,11 +86,9 @@ class TablePredictor:
                 raw[rows, game] = vote.log_odds(scores[rows, :, game].astype(float))
         return raw
 
-    def predict(self, raw: np.ndarray, method: str = "predict") -> np.ndarray:
-        """Return what a classifier's method of this name returns for rows."""
-        if method == "predict_proba":
-            return self.probabilities(raw)
-        return self.decision(raw) if method == "decision_function" else self.labels[self.codes(raw)]
+    def predict(self, raw: np.ndarray) -> np.ndarray:
+        """Return the label of the predicted class of each row."""
+        return self.labels[self.codes(raw)]
 
     def decision(self, raw: np.ndarray) -> np.ndarray:
         """Return scores of rows: the class is that of the largest, or the second if positive.
@@ -197,7 +201,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
             For more than two classes, the log-odds of each class against the rest; with a
             ``class_weight`` minus the expected cost of predicting it.
         """
-        return self._predict(X, "decision_function")
+        return self._predict(X, "decision", "decision_function")
 
     def predict_proba(self, X):
         """Return the probability of each class.
@@ -212,7 +216,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of ``decision_function``.
         """
-        return self._predict(X, "predict_proba")
+        return self._predict(X, "probabilities", "probability")
 
     def predict(self, X):
         """Return the most probable class of each row, with a ``class_weight`` the cheapest one.
@@ -227,7 +231,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return self._predict(X, "predict")
+        return self._predict(X, "predict", "predict")
 
     def predict_to(self, path, X):
         """Write predictions to a Parquet file, batch by batch, in the order of the rows.
@@ -252,21 +256,17 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
                 f"predict_to writes Parquet. Got {path}. Name it .parquet, or write what "
                 "predict_proba returns."
             )
-        predictor, n_rows = self._predictor, 0
+        predictor = self._predictor
         names = ["prediction", *(f"probability_{label}" for label in self.classes_)]
 
-        def columns(raw: np.ndarray) -> dict[str, np.ndarray]:
-            found = [predictor.predict(raw), *predictor.probabilities(raw).T]
-            return dict(zip(names, found, strict=True))
+        def tables() -> Iterator[dict[str, np.ndarray]]:
+            instead = "call predict_proba(X), which is lazy, and let Dask write that"
+            raw_of_batches = (raw for _, raw in self._raw_by_batch(X, instead))
+            for raw in chain([next(raw_of_batches, predictor.no_rows)], raw_of_batches):
+                found = [predictor.predict(raw), *predictor.probabilities(raw).T]
+                yield dict(zip(names, found, strict=True))
 
-        instead = "call predict_proba(X), which is lazy, and let Dask write that"
-        with io.parquet_writer(path) as out:
-            for batch, raw in self._raw_by_batch(X, instead):
-                out.write(columns(raw))
-                n_rows += batch.shape[0]
-            if n_rows == 0:
-                out.write(columns(predictor.no_rows))
-        return n_rows
+        return io.write_parquet(path, tables())
 
     @property
     def transduction_(self) -> np.ndarray:
@@ -384,7 +384,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
             try:
                 rows = validate_data(self, X, reset=reset, **reader.checks)
             except ValueError:
-                if not reset and is_frame:
+                if not reset and (is_frame or reader.encodes):
                     check_numbers(X, reader.names)
                 raise
         if reset:
@@ -439,26 +439,19 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         for batch in rows if isinstance(rows, RowBatches) else row_slices(rows):
             yield batch, self._predictor.raw_predictions(batch, self.n_jobs)
 
-    def _predict(self, X: Any, method: str) -> Any:
-        """Return the predictions of this method for rows; lazy for Dask."""
+    def _predict(self, X: Any, method: str, name: str) -> Any:
+        """Return what this method of the predictor makes of rows; lazy for Dask.
+
+        There ``name`` is that of the column, or begins those of the columns of classes.
+        """
         check_is_fitted(self)
         predictor, rows = self._predictor, self._check_more(X, "X", once=True)
         if not isinstance(rows, DaskRows):
             batches = rows if isinstance(rows, RowBatches) else [rows]
-            raw = [predictor.raw_predictions(batch, self.n_jobs) for batch in batches]
-            return predictor.predict(np.concatenate(raw or [predictor.no_rows]), method)
+            return predictor.of_batches(method, self.n_jobs, batches)
         from hedgeclipper.io.distributed import map_partitions
 
-        nothing = predictor.predict(predictor.no_rows, method)
-        columns: str | list[str] = method
-        if nothing.ndim == 2:
-            prefix = "probability" if method == "predict_proba" else method
-            columns = [f"{prefix}_{label}" for label in self.classes_]
-        work = rows.on_blocks(partial(_predict_blocks, predictor, method))
+        nothing = predictor.of_batches(method, 1, [])
+        columns = name if nothing.ndim == 1 else [f"{name}_{label}" for label in self.classes_]
+        work = rows.on_blocks(partial(predictor.of_batches, method, 1))
         return map_partitions(work, nothing, rows.collection, columns)
-
-
-def _predict_blocks(predictor: TablePredictor, method: str, blocks: Iterable[Any]) -> np.ndarray:
-    """Return the predictions for a partition of rows, on a worker; there may be none."""
-    raw = [predictor.raw_predictions(block, 1) for block in blocks if block.shape[0]]
-    return predictor.predict(np.concatenate(raw or [predictor.no_rows]), method)

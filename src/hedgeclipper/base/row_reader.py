@@ -88,16 +88,19 @@ class SemiSupervisedRows:
     def draw(self, n_rows: int, random_state: np.random.RandomState) -> Any | None:
         """Return so many of the unlabeled rows, or all of fewer; None if there are none.
 
-        The same rows are drawn from memory, files and Dask collections.
+        The same rows are drawn from memory, files and Dask collections. They are an array if the
+        labeled ones are.
         """
         if not self.has_unlabeled:
             return None
         more = None if is_in_memory(self.X_unlabeled) else self.X_unlabeled.more
-        if more is None:
-            return self.draw_with(0, n_rows, random_state)[0]
-        some, numbers = self.draw_with(more.shape[0], n_rows, random_state)
-        more = _safe_indexing(more, numbers)
-        return stack_rows(some, more) if some.shape[0] else more
+        n_more = 0 if more is None else more.shape[0]
+        some, numbers = self.draw_with(n_more, n_rows, random_state)
+        if more is not None:
+            more = _safe_indexing(more, numbers)
+            some = stack_rows(some, more) if some.shape[0] else more
+        is_dense = isinstance(self.X_labeled, np.ndarray)
+        return some.toarray() if is_dense and sparse.issparse(some) else some
 
     def draw_with(
         self, n_more: int, n_rows: int, random_state: np.random.RandomState
@@ -105,7 +108,7 @@ class SemiSupervisedRows:
         """Return those drawn of the unlabeled rows, and the numbers of those of so many more."""
         X = self.X_unlabeled
         if is_in_memory(X):
-            some, numbers = draw_batches(row_slices(X), n_rows, random_state, n_more)
+            some, numbers = draw_batches([X], n_rows, random_state, n_more)
         else:
             some, numbers = X.draw(n_rows, random_state, n_more)
         if some.shape[0] + numbers.size == 0:

@@ -1,14 +1,14 @@
 """Where rows come from: arrays, sparse matrices, frames, memory maps, files, or batches of these.
 
 Everything downstream reads rows in batches and more than once, so a source is something that can
-be iterated over again and again. `as_source` and `parquet_writer` are for users; the other names
-are for the rest of the package.
+be iterated over again and again. `as_source` is for users; the other names are for the rest of the
+package.
 """
 
 # ruff: noqa: F401
 
 from hedgeclipper.io.arrays import cut, row_slice
-from hedgeclipper.io.atomic import parquet_writer
+from hedgeclipper.io.atomic import write_parquet
 from hedgeclipper.io.frames import (
     as_classes,
     as_frame,
@@ -30,4 +30,4 @@ from hedgeclipper.io.frames import (
 )
 from hedgeclipper.io.sources import Source, are_numbers, as_source, is_batched
 
-__all__ = ["Source", "as_source", "parquet_writer"]
+__all__ = ["Source", "as_source"]

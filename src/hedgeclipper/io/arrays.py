@@ -146,9 +146,12 @@ def is_array(array: Any, kinds: str, *shape: int | None) -> bool:
 
 
 def stack_rows(above: Any, below: Any) -> Any:
-    """Return rows one below the other; CSR if one of them is, and frames make a frame."""
+    """Return rows one below the other; CSR if one is, and frames make one like the first."""
     if hasattr(above, "columns"):
         library = nw.get_native_namespace(above)
+        if nw.get_native_namespace(below) is not library:
+            table = nw.from_native(below, eager_only=True)
+            below = table.to_pandas() if is_pandas(above) else table.to_polars()
         options = {"ignore_index": True} if is_pandas(above) else {"how": "vertical_relaxed"}
         return library.concat([above, below], **options)
     if sparse.issparse(above) or sparse.issparse(below):

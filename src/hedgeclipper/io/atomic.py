@@ -1,13 +1,13 @@
 """Files that are whole or not there: written under another name, renamed at the end.
 
-Any file by `atomic_path`, and Parquet files, written table by table, by `parquet_writer`.
+Any file by `atomic_path`, and Parquet files, written table by table, by `write_parquet`.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -95,52 +95,30 @@ def naming_output(path: Path, *, only_if_full: bool = False) -> Iterator[None]:
         ) from (error.__cause__ or error)
 
 
-class TableWriter:
-    """Writes tables below each other into a Parquet file; made by `parquet_writer`."""
+def write_parquet(path: str | Path, tables: Iterable[Mapping[str, Any]]) -> int:
+    """Write one or more tables below each other into a Parquet file; return the number of rows.
 
-    def __init__(self, temporary: Path, path: Path) -> None:
-        self._temporary, self._path = temporary, path
-        self.file: Any = None  # that of pyarrow, once there is a schema
-
-    def write(self, columns: Mapping[str, Any]) -> None:
-        """Write some more rows, as a row group.
-
-        Parameters
-        ----------
-        columns : mapping of str to array-like of shape (n_rows,)
-            The columns by name. Those of the first call decide names and types of all.
-        """
-        schema = None if self.file is None else self.file.schema
-        table = pyarrow().table(dict(columns), schema=schema)
-        with naming_output(self._path):
-            if self.file is None:
-                self.file = pyarrow("pyarrow.parquet").ParquetWriter(
-                    self._temporary, table.schema, write_page_checksum=True
-                )
-            self.file.write_table(table)
-
-
-@contextmanager
-def parquet_writer(path: str | Path) -> Iterator[TableWriter]:
-    """Give a writer of a Parquet file that appears, whole, at the end of the ``with`` block.
-
-    Until then it is a hidden file beside it. On any error that file is removed, and what was at the
-    path before is still there.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file to write; one that exists is replaced.
+    A table is written as a row group before the next one is made. Each has its columns by name, and
+    those of the first one decide names and types of all. The file appears as by `atomic_path`.
     """
+    file: Any = None
+    n_rows = 0
     with atomic_path(path) as temporary:
-        writer = TableWriter(temporary, Path(path))
         try:
-            yield writer
-            if writer.file is None:
-                raise ValueError("Nothing was written. Write columns once at least, if only empty.")
+            for columns in tables:
+                schema = None if file is None else file.schema
+                table = pyarrow().table(dict(columns), schema=schema)
+                with naming_output(Path(path)):
+                    if file is None:
+                        file = pyarrow("pyarrow.parquet").ParquetWriter(
+                            temporary, table.schema, write_page_checksum=True
+                        )
+                    file.write_table(table)
+                n_rows += table.num_rows
             with naming_output(Path(path)):
-                writer.file.close()
+                file.close()
         finally:
-            if writer.file is not None:
+            if file is not None:
                 # or pyarrow would close it, and fail, when it is collected
-                writer.file.is_open = False
+                file.is_open = False
+    return n_rows

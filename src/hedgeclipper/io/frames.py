@@ -6,9 +6,10 @@ asked for and not before.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from difflib import get_close_matches
+from itertools import count
 from numbers import Integral, Real
 from typing import Any
 
@@ -98,15 +99,16 @@ def as_text(values: np.ndarray) -> np.ndarray:
 
 
 def unique_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the different values of a column of objects, and the number of each row's value.
+    """Return the different values of a column as they first appear, and the number of each entry.
 
-    Of strings there are few, so that what takes long is done for these alone.
+    Of strings there are few, so that what takes long is done for these alone. A NaN may be among
+    the different ones more than once.
     """
-    numbers: dict[Any, int] = {}
-    codes = [numbers.setdefault(value, len(numbers)) for value in values.tolist()]
+    numbers: defaultdict[Any, int] = defaultdict(count().__next__)
+    codes = np.fromiter(map(numbers.__getitem__, values.tolist()), np.intp, values.size)
     different = np.empty(len(numbers), dtype=object)
     different[:] = list(numbers)
-    return different, np.array(codes, dtype=np.intp)
+    return different, codes
 
 
 def frame_with(frame: Any, names: Sequence[str]) -> Any:
@@ -283,7 +285,9 @@ def as_plain_array(values: Any) -> np.ndarray:
     booleans. What a masked array hides is None.
     """
     if isinstance(values, np.ma.MaskedArray):
-        return np.ma.filled(values.astype(object), None)
+        array = values.data.astype(object)
+        array[np.ma.getmaskarray(values)] = None  # to ``filled``, None is the default of the type
+        return array
     array = np.asarray(values)
     is_changed = array.dtype.kind in "US" or (array.dtype.kind in "if" and array.ndim == 1)
     if is_changed and not hasattr(values, "dtype"):

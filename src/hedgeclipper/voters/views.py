@@ -197,6 +197,7 @@ class QuantileColumns(TransformerMixin, BaseEstimator):
     def transform(self, X):
         """Return the rows with new columns."""
         check_is_fitted(self)
+        X = X.toarray() if sparse.issparse(X) else X
         columns = zip(self.fill_.transform(X).T, self.knots_, strict=True)
         scores = np.stack([np.interp(column, *knots) for column, knots in columns], axis=1)
         return np.clip(scores, -FARTHEST, FARTHEST)

@@ -6,9 +6,7 @@ CSR matrix that has the number plus 1 of each vote.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -25,6 +23,7 @@ from hedgeclipper.io import (
     is_missing,
     listed,
 )
+from hedgeclipper.io.frames import unique_values
 
 
 class LabelNumbers:
@@ -32,10 +31,11 @@ class LabelNumbers:
 
     ``abstain_label`` means no vote, as a missing label always does; None for no other. Among
     strings it is a string: "-1" means no vote where -1 does. ``place`` names the labels in errors.
+    Where labels ``may_be_mixed``, numbers beside strings are strings.
     """
 
     def __init__(self, abstain_label: Any, place: str):
-        self.place = place
+        self.place, self.may_be_mixed = place, False
         self._no_votes = () if is_missing(abstain_label) else (abstain_label, str(abstain_label))
         self._number_of: dict[Any, int] = {}
 
@@ -53,8 +53,11 @@ class LabelNumbers:
 
     def classes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the labels seen, sorted, and the position there of each number."""
-        classes = sort_classes(list(self._number_of), self.place)
-        return classes, class_codes(list(self._number_of), classes, self.place)
+        found = list(self._number_of)
+        if self.may_be_mixed and {type(label) for label in found} == {int, str}:
+            found = [str(label) for label in found]
+        classes = sort_classes(dict.fromkeys(found), self.place)
+        return classes, class_codes(found, classes, self.place)
 
 
 def sort_classes(labels: Iterable[Any], place: str) -> np.ndarray:
@@ -100,8 +103,11 @@ def read_dense(table: Any, labels: LabelNumbers) -> sparse.csr_array:
 
 
 def read_frame(frame: Any, labels: LabelNumbers) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return the votes of a frame of pandas, polars or Arrow, and the names of its columns."""
-    columns = frame_columns(as_table(frame))
+    """Return the votes of a frame of pandas, polars or Arrow, and the names of its columns.
+
+    Columns may be of different kinds: if some hold strings, the numbers of others are such, too.
+    """
+    columns, labels.may_be_mixed = frame_columns(as_table(frame)), True
     check_shape((frame.shape[0], len(columns)))
     numbers = np.column_stack([labels.number(np.asarray(column)) for _, column in columns])
     return sparse.csr_array(numbers + 1), as_names(name for name, _ in columns)
@@ -250,18 +256,14 @@ def _distinct_integers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _first_seen(values: np.ndarray, place: str) -> tuple[list[Any], np.ndarray]:
-    """Return the different values in the order in which they appear, and the number of each entry.
-
-    A NaN may be among the different ones more than once.
-    """
-    number_of: defaultdict[Any, int] = defaultdict(count().__next__)
+    """Return what `unique_values` does, as Python has it; ``place`` names the column in errors."""
     try:
-        numbers = np.fromiter(map(number_of.__getitem__, values.tolist()), np.intp, values.size)
+        different, numbers = unique_values(values)
     except TypeError as error:
         raise TypeError(
             f"{place} must hold numbers, booleans or strings. Got something else: {error}."
         ) from error
-    return list(number_of), numbers
+    return different.tolist(), numbers
 
 
 def _whole_numbers(values: np.ndarray, place: str) -> np.ndarray:
