@@ -178,6 +178,18 @@ def test_arrows_do_nothing_and_ctrl_c_ends_it(tmp_path):
         assert terminal.process.exitcode == 0
 
 
+def test_letters_of_an_arrow_that_come_later_are_no_labels(monkeypatch):
+    """Over a network its parts may come one by one."""
+    chunks, is_more = [b"\x1b", b"[B", b"m"], [True, False]
+
+    def wait(readable, writable, failed, seconds=None):
+        return readable[:1] if seconds is None or is_more.pop(0) else [], [], []
+
+    monkeypatch.setattr(select, "select", wait)
+    monkeypatch.setattr(os, "read", lambda handle, size: chunks.pop(0))
+    assert Keys().read() == "m"
+
+
 def test_ctrl_c_ends_the_wait_for_a_key_also_if_it_does_not_interrupt_the_read():
     """A signal that comes right before a read, or in another thread, does not interrupt it."""
     with Terminal(wait_for_key) as terminal:

@@ -12,6 +12,8 @@ from io import TextIOWrapper
 from typing import Any
 
 ESCAPE = "\x1b"
+# how long the rest of what an arrow sends may take: over a network it can come in parts
+SECONDS_OF_A_KEY = 0.1
 
 
 class Keys:
@@ -64,8 +66,11 @@ class Keys:
                 given = os.read(0, 64).decode(errors="replace")
                 if not given:
                     raise EOFError
-                # what an arrow sends comes at once, and begins with Escape
-                self._pending = "" if given.startswith(ESCAPE) else given
+                if given.startswith(ESCAPE):  # as does what an arrow sends; its letters are no keys
+                    while select.select([0], [], [], SECONDS_OF_A_KEY)[0] and os.read(0, 64):
+                        pass
+                else:
+                    self._pending = given
         key, self._pending = self._pending[0].lower(), self._pending[1:]
         return key
 
