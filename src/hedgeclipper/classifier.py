@@ -241,7 +241,7 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
         plan = self._start()
         random_state = check_random_state(self.random_state)
         given = self._read(X, y, X_unlabeled, plan, sample)  # 1: as in ARCHITECTURE.md
-        draw = hold_out_labels(
+        draw = hold_out_labels(  # 2
             given.y_labeled.size,
             given.places,
             sample,
@@ -251,7 +251,7 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
         )
         if self._reader.encodes:
             self._reader, given = self._reader.learn_encoding(given, draw.held)
-        rows, held = hold_out_rows(given, draw.held)  # 2
+        rows, held = hold_out_rows(given, draw.held)
         codes = self._store_classes(rows.y_labeled, given.y_labeled)
         # by a copy of the generator, so that the same trees are grown whatever rows are drawn from
         some = rows.draw(ROWS_FOR_VIEWS, deepcopy(random_state))  # 3
