@@ -150,7 +150,8 @@ def test_gold_labels_in_a_column_of_the_votes_and_in_another_spelling(command):
 
 @pytest.mark.parametrize("classes", [["cat", "dog", "fish"], [1001, 1002, 1003]])
 def test_a_key_beside_gold_labels_in_a_column_is_no_voter(command, classes):
-    votes, gold = (one.replace(["cat", "dog", "fish"], classes) for one in crowd())
+    number = dict(zip(["cat", "dog", "fish"], classes, strict=True))
+    votes, gold = (one.apply(lambda own: [number.get(x, x) for x in own]) for one in crowd())
     votes["truth"] = gold["truth"].where(np.arange(120) < 40)
     votes.to_csv("votes.csv", index=False)
     command("votes", "votes.csv", "--gold", "truth", "-o", "labels.csv", "--json")
