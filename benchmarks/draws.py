@@ -202,7 +202,7 @@ def draw_labels(
     """Return numbers of rows that get labels, of each class at least two, and of the others."""
     while True:
         order = rng.permutation(y.size)
-        counts = np.bincount(y[order[:n_labels]], minlength=2)
+        counts = np.bincount(y[order[:n_labels]], minlength=np.max(y) + 1)
         if counts.min() >= LEAST_PER_CLASS:
             return order[:n_labels], order[n_labels:]
 
