@@ -49,6 +49,7 @@ SETTINGS = {
     "18": "tests/benchmarks/test_table.py", "36": "tests/benchmarks/test_rivals.py",
     "10,000": "benchmarks/data/datasets.toml", "600": "benchmarks/estimates.py",
     "8,000": "benchmarks/bounds_table.py",
+    "6,000": "benchmarks/texts.py", "80,000": "benchmarks/texts.py",
     "1.2": "src/hedgeclipper/bounds/tested_predictions.py", "0.005": "benchmarks/table_page.py",
     "0.001": "benchmarks/speed.py", "0.01": "src/hedgeclipper/paper/algorithm.py",
 }  # fmt: skip
