@@ -369,7 +369,7 @@ class ColumnEncoder:
         self, plan: ColumnPlan, column: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return different values, the number of each row's, and which of them cannot be used."""
-        if column.dtype.kind in "biufM" and plan.kind != "categories":
+        if column.dtype.kind in {"categories": "", "dates": "M"}.get(plan.kind, "biuf"):
             column = column[:0]
         values, codes = unique_values(column.astype(object))
         if plan.kind == "categories":
@@ -578,11 +578,12 @@ def _joined(name: Any, values: np.ndarray, more: np.ndarray) -> np.ndarray:
     part_kinds = [kind_of(part) for part in parts]
     kinds = {*part_kinds} - {"nothing"}
     if len(kinds) > 1 and kinds & {"numbers", "dates"}:
-        own = part_kinds.index("categories") if "categories" in kinds else 1
-        texts = as_text(parts[own][~missing_labels(parts[own])]).tolist()
+        strings = parts[part_kinds.index("categories")] if "categories" in kinds else values[:0]
+        texts = as_text(strings[~missing_labels(strings)]).tolist()
         formats = formats_of(texts) if "dates" in kinds else []
         if len(formats) == 1:
-            parts[1 - own] = date_texts(parts[1 - own], formats[0])
+            own = part_kinds.index("dates")
+            parts[own] = date_texts(parts[own], formats[0])
         elif "dates" in kinds or not (are_amounts(texts) or strays_of(texts) is not None):
             what = "dates" if "dates" in kinds else "numbers"
             raise ValueError(
