@@ -27,6 +27,7 @@ from hedgeclipper.base.evaluation import evaluate_predictions
 from hedgeclipper.base.predictions import TableClassifier, TablePredictor, warn_of_never_predicted
 from hedgeclipper.base.results import ResultsMixin
 from hedgeclipper.base.row_reader import (
+    NO_UNLABELED_ROWS,
     HeldOutRows,
     RowReader,
     SemiSupervisedRows,
@@ -540,6 +541,8 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
         is_unlabeled = np.ones(unlabeled.n_rows, dtype=bool)
         if held is not None and given.has_unlabeled:
             is_unlabeled[held.positions_in(unlabeled.n_rows)] = False
+        if not is_unlabeled.any():
+            raise ValueError(NO_UNLABELED_ROWS)
         self.n_labeled_ = given.y_labeled.size
         self.n_unlabeled_ = int(is_unlabeled.sum()) if given.has_unlabeled else 0
         self._labels = None

@@ -325,6 +325,11 @@ class LabeledScoreMixin(ClassifierMixin):
     def _labels_to_score(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return which rows have a label, and these labels; an error if there are none."""
         check_is_fitted(self)
+        if isinstance(y, str):
+            raise TypeError(
+                f"y={y!r} names a column of labels, which is there if X is a frame or, for score "
+                "and evaluate, files. Pass such rows, or labels as an array."
+            )
         labels, minus_one_is_class = label_values(y), bool(is_unlabeled(self.classes_).any())
         known = ~is_unlabeled(labels, minus_one_is_class)
         if not known.any():
