@@ -230,7 +230,8 @@ def _rows_and_labels(X: Any, y: Any) -> tuple[Any, Any]:
         return split_target(X, y)
     columns: list[str] | None = None if isinstance(X, Source) else []  # the labels alone
     source = as_source(X, name="X", columns=columns, label=y, frames=1)
-    return X, np.concatenate([np.empty(0), *(labels for _, labels in source.labeled_batches())])
+    labels = np.concatenate([np.empty(0), *(own for _, own in source.labeled_batches())])
+    return as_source(X, name="X", label=y), labels
 
 
 class LabeledScoreMixin(ClassifierMixin):
@@ -325,11 +326,6 @@ class LabeledScoreMixin(ClassifierMixin):
     def _labels_to_score(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return which rows have a label, and these labels; an error if there are none."""
         check_is_fitted(self)
-        if isinstance(y, str):
-            raise TypeError(
-                f"y={y!r} names a column of labels, which is there if X is a frame or, for score "
-                "and evaluate, files. Pass such rows, or labels as an array."
-            )
         labels, minus_one_is_class = label_values(y), bool(is_unlabeled(self.classes_).any())
         known = ~is_unlabeled(labels, minus_one_is_class)
         if not known.any():
