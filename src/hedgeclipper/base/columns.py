@@ -24,7 +24,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, normalize
-from sklearn.utils import check_array, gen_batches, murmurhash3_32
+from sklearn.utils import check_array, murmurhash3_32
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.dates import (
@@ -392,6 +392,8 @@ class TextView:
     docs/ablations.md.)
     """
 
+    n_columns = N_TEXT_COMPONENTS + 1
+
     def fit(self, values):
         """Learn components and counts of a column of strings."""
         texts = as_text(values)
@@ -406,20 +408,14 @@ class TextView:
     def transform(self, values):
         """Return the components and the logarithm of the count, shape (n_rows, n_columns)."""
         values, codes = unique_values(values.astype(object))
-        if values.size == 0:
-            return np.empty((0, self.n_columns))
         texts = as_text(values)
         counts = np.array([self._counts.get(text, 1) for text in texts.tolist()])
         made = np.empty((texts.size, self.n_columns))
         made[:, -1] = np.log(counts)
-        for some in gen_batches(texts.size, TEXTS_AT_ONCE):
+        for start in range(0, texts.size, TEXTS_AT_ONCE):
+            some = slice(start, start + TEXTS_AT_ONCE)
             made[some, :-1] = self._components.transform(letter_groups(texts[some]))
         return made[codes]
-
-    @property
-    def n_columns(self):
-        """Number of columns that it makes."""
-        return N_TEXT_COMPONENTS + 1
 
 
 def letter_groups(texts: np.ndarray) -> sparse.csr_matrix:

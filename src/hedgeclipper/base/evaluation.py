@@ -224,7 +224,7 @@ def _with_interval(value: float, interval: tuple[float, float]) -> str:
     return f"{value:.3f} ({interval[0]:.3f} to {interval[1]:.3f})"
 
 
-def _rows_and_labels(X: Any, y: Any) -> tuple[Any, Any]:
+def rows_and_labels(X: Any, y: Any) -> tuple[Any, Any]:
     """Return rows and labels; where y is a name, these are that column of a frame or of files."""
     if not (isinstance(y, str) and is_batched(X)):
         return split_target(X, y)
@@ -260,7 +260,7 @@ class LabeledScoreMixin(ClassifierMixin):
         float
             Proportion of the labeled rows that are classified correctly.
         """
-        X, y = _rows_and_labels(X, y)
+        X, y = rows_and_labels(X, y)
         known, true = self._labels_to_score(y)
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         predicted = np.asarray(self.predict(X))
@@ -289,7 +289,7 @@ class LabeledScoreMixin(ClassifierMixin):
         Evaluation
             What was found; ``print`` shows the most important figures.
         """
-        X, y = _rows_and_labels(X, y)
+        X, y = rows_and_labels(X, y)
         known, true = self._labels_to_score(y)
         classes = self.classes_.tolist()
         strange = [label for label in dict.fromkeys(true.tolist()) if label not in classes]

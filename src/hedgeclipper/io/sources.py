@@ -21,7 +21,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import gen_batches
 
 from hedgeclipper.io.arrays import as_rows, rows_per_batch
 from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
@@ -560,7 +559,7 @@ def as_source(
         return _table_source(open_files(data), request)
     if isinstance(data, np.ndarray):  # a memory map
         size = rows_per_batch(as_rows(data, name=request.name).shape[1])
-        parts = [data[part] for part in gen_batches(len(data), size)]
+        parts = [data[start : start + size] for start in range(0, len(data), size)]
         return Source(request, partial(_read_batches, parts, request, {}))
     if hasattr(data, "__next__") and not request.once:
         raise TypeError(
