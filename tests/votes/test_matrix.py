@@ -130,6 +130,8 @@ def test_numbers_are_strings_where_other_voters_have_strings(tmp_path):
         votes = Votes.of(table)
         assert votes.classes.tolist() == ["1", "2", "other"]
         assert votes.matrix.toarray().tolist() == [[1, 3], [2, 1], [0, 0], [0, 2]]
+    (tmp_path / "codes.csv").write_text("a,b\n01,01\n02,other\n")
+    assert Votes.of(tmp_path / "codes.csv").classes.tolist() == ["01", "02", "other"]
     alone = Votes.of(frame[["a"]]).align(["a", "b"], ["1", "2", "other"])
     assert alone.matrix.toarray().tolist() == [[1, 0], [2, 0], [0, 0], [0, 0]]
     with pytest.raises(TypeError, match="either all numbers"):

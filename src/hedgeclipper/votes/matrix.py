@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from scipy import sparse
 
 from hedgeclipper.io import Source, as_source, is_frame, is_pandas, listed
 from hedgeclipper.io.arrays import is_array
+from hedgeclipper.io.sources import open_files
 from hedgeclipper.votes.readers import (
     LabelNumbers,
     as_names,
@@ -98,8 +99,12 @@ class Votes:
         if isinstance(L, Votes):
             return L
         labels, names = LabelNumbers(abstain_label, "The table of votes"), None
-        parts = []
-        for table in as_source(L, frames=1) if _is_file(L) else [L]:
+        parts: list[Any] = []
+        tables: Iterable[Any] = [L]
+        if _is_file(L):
+            files = L if isinstance(L, Source) else open_files(L, keep_zeros=True)
+            tables = as_source(files, frames=1)
+        for table in tables:
             if is_frame(table):
                 numbers, names = read_frame(table, labels)
             else:
