@@ -48,7 +48,6 @@ from hedgeclipper.io.frames import is_float, plain_spelling, unique_values
 from hedgeclipper.io.messages import counted, warn_user
 
 _NINES = [sign * (10.0**n - 1) for n in range(2, 8) for sign in (-1, 1)]
-LEAST_MARKS = 2
 LARGEST_ACCIDENT = 1e-6
 LEAST_OTHERS = 20
 COPIES = "its values alone tell the classes apart"
@@ -77,7 +76,7 @@ def mark_note(numbers: np.ndarray) -> str:
         others = numbers[numbers != mark]
         count = numbers.size - others.size
         is_marked = mark in _NINES
-        if not is_marked or count < LEAST_MARKS or np.unique(others).size < 2:
+        if not is_marked or count < 2 or np.unique(others).size < 2:
             continue
         if (mark < 0 <= others.min()) or np.abs(others - mark).min() > np.ptp(others):
             return (

@@ -172,11 +172,11 @@ def evaluate_predictions(
     )
 
 
-def _variance_of_mean(placements: np.ndarray) -> float:
+def _variance_of_mean(values: np.ndarray) -> float:
     """Return the variance of a mean of proportions, the largest possible for a single one."""
-    if placements.size == 1:
-        return float(placements[0] * (1.0 - placements[0]))
-    return float(placements.var(ddof=1) / placements.size)
+    if values.size == 1:
+        return float(values[0] * (1.0 - values[0]))
+    return float(values.var(ddof=1) / values.size)
 
 
 def _auc(

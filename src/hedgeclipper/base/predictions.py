@@ -176,9 +176,6 @@ def warn_of_never_predicted(
     return never
 
 
-NUMBERS_ONLY = RowReader({})
-
-
 class TableClassifier(LabeledScoreMixin, BaseEstimator):
     """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
@@ -284,7 +281,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         return hasattr(self, "_predictor")
 
     def _check_rows(
-        self, X: Any, y: Any, X_unlabeled: Any, reader: RowReader = NUMBERS_ONLY
+        self, X: Any, y: Any, X_unlabeled: Any, reader: RowReader
     ) -> SemiSupervisedRows:
         """Return the rows of a fit; what reads others like them is then in ``_reader``.
 
