@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binomtest
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, log_loss, recall_score, roc_auc_score
 
 from hedgeclipper import ColumnWarning, HedgeClipperClassifier, SeenRowsWarning, VoteAggregator
@@ -122,6 +123,10 @@ def test_the_target_of_a_frame_may_be_named(convert):
     assert ours.score(whole, "income") == theirs.score(frame[["a", "b"]], frame["income"])
     with pytest.raises(ValueError, match=r"X has no column 'incone'. It has 'a', 'b', 'income'"):
         small().fit(whole, "incone")
+    own = HedgeClipperClassifier([("linear", LogisticRegression())], random_state=0)
+    numbers = convert(frame.drop(columns="b").assign(c=frame["a"] ** 2))
+    assert own.fit(numbers, "income").feature_names_in_.tolist() == ["a", "c"]
+    assert own.evaluate(numbers, "income").n_samples > 30
 
 
 @pytest.mark.parametrize("confidence_level", [None, 0.9])
