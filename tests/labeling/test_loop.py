@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -247,11 +248,37 @@ def test_without_refit_nothing_is_fitted(rows):
     assert loop.status().n_labeled == 90  # of 30 to begin with, the second batch has 10
 
 
-def test_predictions_that_are_no_numbers_are_refused():
-    """Naive Bayes has none where all rows are equal."""
-    loop = LabelingLoop(np.zeros((100, 1)), classes=[0, 1], model=GaussianNB())
-    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"no numbers \(NaN\)"):
+class TooSure(GaussianNB):
+    def predict_proba(self, X):
+        return 1.5 * super().predict_proba(X)
+
+
+@pytest.mark.parametrize(("model", "x"), [(GaussianNB(), 0.0), (TooSure(), 1.0)])
+def test_predictions_that_are_no_probabilities_are_refused(model, x, tmp_path):
+    """Naive Bayes has NaN where all rows are equal. The session can go on with another model."""
+    path, X = tmp_path / "rows.session", x * np.random.default_rng(0).normal(size=(100, 1))
+    loop = LabelingLoop(X, classes=[0, 1], model=model, session=path)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="must predict probabilities"):
         run(loop, np.arange(100) % 2)
+    loop.close()
+    assert LabelingLoop.resume(path, X).status().n_labeled == 20
+
+
+def test_nothing_is_learned_where_nobody_could_tell():
+    loop = make_loop(np.eye(5))
+    loop.tell(range(5), [None] * 5)
+    assert loop.ask(9).size == 5
+
+
+def test_the_estimate_is_of_the_predictions_that_are_kept(rows):
+    """Also if a later attempt has proved less."""
+    X, y = rows
+    loop = run(make_loop(X), y, until="review")
+    before, first = loop.status(), loop._state.attempts[0]
+    worse = replace(first, level=1e-9, uncertainties=1.0 - first.uncertainties)
+    loop._state.attempts.append(worse)
+    assert worse.accepted_rows(loop._codes).sum() < first.accepted_rows(loop._codes).sum()
+    assert loop.status().estimated_error == before.estimated_error
 
 
 @pytest.mark.parametrize("kind", ["sparse", "pandas", "votes", "trees"])

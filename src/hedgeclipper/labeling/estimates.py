@@ -62,11 +62,10 @@ class Estimates:
 
     def proof(self, limit: int) -> Proof:
         """Return what is expected to be left to do if an attempt to prove begins."""
-        assert self.fit is not None
         codes, level = self.state.codes, self.state.level
+        assert self.fit is not None
+        assert level is not None
         n_left, n_undecided = int(np.sum(codes == NONE)), int(np.sum(codes < NONE))
-        if level is None:
-            return Proof(0, n_left + n_undecided)
         if limit not in self._proofs:
             errors = self.curve(_spaced(self._ordered(self.fit, codes == NONE), N_PLANNED))
             found = expected_proof(errors, n_left, limit=limit, delta=level)
@@ -86,9 +85,10 @@ class Estimates:
     def error(self) -> tuple[float | None, tuple[float, float] | None]:
         """Return the error of the file if all other rows kept their predictions, and an interval.
 
-        Predictions are those of the last attempt, and of the last fit before the first one.
+        Predictions are those that are proved, else those that are being tested, else those of the
+        last fit.
         """
-        source = self.state.attempts[-1] if self.state.attempts else self.fit
+        source = self.state.best or self.state.running or self.fit
         if source is None:
             return None, None
         rest = self._ordered(source, self.state.codes < 0)

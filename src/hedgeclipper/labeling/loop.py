@@ -291,7 +291,7 @@ class LabelingLoop:
         """Return the fit that is due, which may run in another process; None if none is."""
         rows, phase = np.flatnonzero(self._codes >= 0), self.phase
         if self._fit is None:
-            is_due = rows.size >= N_FIRST_FIT or phase != "start"
+            is_due = rows.size >= (N_FIRST_FIT if phase == "start" else 1)
         else:
             n_between = max(10, int(0.1 * self._fit.n_labels))
             is_due = rows.size - self._fit.n_labels >= n_between
@@ -306,8 +306,12 @@ class LabelingLoop:
                 f"The result must have a prediction for each of the {self.n_rows:,} rows. Got "
                 f"shape {result.predicted.shape}."
             )
-        if not np.isfinite(result.uncertainties).all():
-            raise ValueError("The model predicts probabilities that are no numbers (NaN).")
+        written = np.round(result.uncertainties, 6)  # as `tell` writes them
+        if not np.all((written >= 0.0) & (written <= 1.0)):
+            raise ValueError(
+                "The model must predict probabilities, numbers from 0 to 1. Got uncertainties from "
+                f"{written.min()} to {written.max()}."
+            )
         is_stale = self._fit is not None and result.n_labels < self._fit.n_labels
         if self._state.running is None and not is_stale:
             self._fit = result
@@ -445,7 +449,7 @@ class LabelingLoop:
             "attempt": number,
             "level": state.level,
             "seed": seed,
-            "tests": min(self._estimates.proof(state.limit).n_test, arrays["order"].size),
+            "tests": self._estimates.proof(state.limit).n_test,
             "digest": digest_arrays(arrays),
         }
         if self._file is not None:
