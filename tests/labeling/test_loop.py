@@ -97,6 +97,22 @@ def test_undo_takes_back_and_asks_again(rows):
         loop.undo(row)
 
 
+def test_a_row_comes_back_for_the_reason_for_which_it_was_asked(rows):
+    X, y = rows
+    loop, seen = make_loop(X), []
+    first = loop.ask(20, annotator="ann")
+    loop.tell(first, y[first], annotator="ann")
+    while "second" not in seen:
+        row = int(loop.ask(1, annotator="bob")[0])
+        seen.append(loop.reason(row))
+        loop.tell(row, y[row], annotator="bob")
+        loop.undo(row)
+        assert loop.ask(1, annotator="bob").tolist() == [row]
+        assert loop.reason(row) == seen[-1]
+        loop.tell(row, y[row], annotator="bob")
+    assert seen[0] == "start"
+
+
 def test_people_who_differ_settle_it(rows):
     X, y = rows
     loop = run(make_loop(X), y, until="choose")

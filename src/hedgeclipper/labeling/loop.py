@@ -521,8 +521,9 @@ class LabelingLoop:
         is_open = self._codes[row] < 0
         if is_open and any(row in one.order[: one.n_test] for one in self._state.attempts):
             return "test"
-        if row in self._open:
-            return self._open[row]
+        reason = self._state.again.get(row) or self._open.get(row)
+        if reason:
+            return reason
         if self._state.running is not None:
             return "review"
         # a row that nobody asked for was chosen by who labels it

@@ -56,7 +56,8 @@ class SessionState:
         self.start_order = draw_order(self.codes, attempt_seed(self.seed, 0))
         self.attempts: list[Attempt] = []
         self.sample: Sample | None = None  # of the last attempt
-        self.again: list[int] = []  # rows whose label was taken back
+        # rows whose label was taken back, the last one first, and why they had been asked for
+        self.again: dict[int, str] = {}
 
     @property
     def codes(self) -> np.ndarray:
@@ -116,10 +117,10 @@ class SessionState:
         row = self.row(event["row"])
         if kind == "label":
             self._label(row, event)
-            self.again = [one for one in self.again if one != row]
+            self.again.pop(row, None)
         elif kind == "undo":
-            self.marks.undo(row)
-            self.again = [row, *(one for one in self.again if one != row)]
+            reason = self.marks.undo(row).reason
+            self.again = {row: reason} | {k: v for k, v in self.again.items() if k != row}
         else:
             raise ValueError(f"There is no event {kind!r}.")
 
