@@ -66,11 +66,10 @@ class Keys:
                 given = os.read(0, 64).decode(errors="replace")
                 if not given:
                     raise EOFError
-                if given.startswith(ESCAPE):  # as does what an arrow sends; its letters are no keys
-                    while select.select([0], [], [], SECONDS_OF_A_KEY)[0] and os.read(0, 64):
-                        pass
-                else:
-                    self._pending = given
+                # what an arrow sends begins with Escape, and its letters are no keys
+                self._pending, escape, _ = given.partition(ESCAPE)
+                while escape and select.select([0], [], [], SECONDS_OF_A_KEY)[0] and os.read(0, 64):
+                    pass
         key, self._pending = self._pending[0].lower(), self._pending[1:]
         return key
 

@@ -47,18 +47,15 @@ class TerminalLabeling:
         keys: Keys,
         console: Console,
     ) -> None:
-        self.frontend, self.view, self.classes = frontend, view, classes
-        self.keys, self.console = keys, console
+        self.frontend, self.view, self.keys, self.console = frontend, view, keys, console
         self.note = ""
-        self._keys = {
-            key: name
-            for name, keys in zip(classes, class_keys(classes), strict=True)
-            for key in keys
-        }
+        self._names = dict(zip(classes, class_keys(classes), strict=True))
+        self._keys = {key: name for name, keys in self._names.items() for key in keys}
 
     def run(self) -> None:
         """Label until the file is finished, or the key q."""
         while (row := self._wait_for_row()) is not None:
+            self.note = ""
             self.keys.drop()
             self._show(row)
             while (done := self._turn(row, self.keys.read())) is None:
@@ -100,7 +97,6 @@ class TerminalLabeling:
         except OSError as error:
             self._say(f"Nothing was saved: {error}")
             return None
-        self.note = ""
         self._say(f"Saved: {'cannot tell' if label is None else label}.")
         return True
 
@@ -121,7 +117,7 @@ class TerminalLabeling:
             table.add_row(_plain(cell["name"]), _plain(value), _bar(cell["range"]))
         keys = Text("   ").join(
             Text.assemble((f" {'/'.join(own) or '-'} ", "reverse"), " ", _plain(name))
-            for name, own in zip(self.classes, class_keys(self.classes), strict=True)
+            for name, own in self._names.items()
         )
         parts: list[Any] = [
             Text(),
