@@ -126,6 +126,7 @@ class Frontend:
             self.n_changes += 1
             for other in self._holders.values():
                 other.row = None if other.row == row else other.row
+            self._waiting = [one for one in self._waiting if one != row]
             holder.labeled.append(row)
             self._fit_if_due()
 
