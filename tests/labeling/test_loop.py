@@ -229,6 +229,11 @@ def test_known_labels_train_and_are_not_asked(rows):
     assert np.array_equal(loop.result().labels[:100], y[:100])
 
 
+def test_classes_may_be_those_of_a_frame(rows):
+    found = make_loop(rows[0], classes=pd.Series(["no", "yes"], dtype=object).unique()).classes
+    assert found.tolist() == ["no", "yes"]
+
+
 def test_one_class_alone_is_proved_too():
     loop = run(LabelingLoop(np.zeros((600, 1)), classes=[0, 1], model=GaussianNB()), [0] * 600)
     assert loop.status().n_labeled < 250
@@ -325,6 +330,8 @@ def test_other_rows_and_models(kind, rows):
         (lambda loop: loop.ask(0), "n must be at least 1"),
         (lambda loop: make_loop(loop._X, classes=["a", "a"]), "two or more different"),
         (lambda loop: make_loop(loop._X, classes=[0.5, 1.5]), "strings, whole numbers"),
+        (lambda loop: make_loop(loop._X, classes=["a", 1]), "all numbers.*or all strings"),
+        (lambda loop: make_loop(loop._X, classes="ab"), "two or more different"),
         (lambda loop: make_loop(loop._X, max_error=5), "max_error must lie"),
         (lambda loop: make_loop(loop._X, confidence_level=0), "strictly between 0 and 1. Got 0"),
         (lambda loop: make_loop(loop._X, y=["no"]), "one entry for each of 800"),
@@ -332,7 +339,7 @@ def test_other_rows_and_models(kind, rows):
     ],
 )
 def test_mistakes(call, message, rows):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         call(make_loop(rows[0]))
 
 

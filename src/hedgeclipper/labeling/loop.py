@@ -129,8 +129,7 @@ class LabelingLoop:
         self._file: SessionFile | None = None
         self._set_up(X, model, SessionState(start))
         if session is not None:
-            self._file = SessionFile.create(session)
-            self._file.append([start])
+            self._file = SessionFile.create(session, start)
 
     @classmethod
     def resume(cls, path: str | Path, X: Any, model: Any = None) -> LabelingLoop:

@@ -192,21 +192,25 @@ class SessionFile:
         self.path, self._handle, self._check, self._size = path, handle, "", 0
 
     @classmethod
-    def create(cls, path: str | Path) -> SessionFile:
-        """Return a new file without a line, readable by its owner alone.
+    def create(cls, path: str | Path, start: Mapping[str, Any]) -> SessionFile:
+        """Return a new file with its first line, readable by its owner alone.
 
         An empty one is taken: it is what a disk that is full at the first line leaves.
         """
         path = check_output(path)
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         file = cls(path, os.open(path, flags, 0o600))._locked()
-        if os.fstat(file._handle).st_size:
+        try:
+            if os.fstat(file._handle).st_size:
+                raise FileExistsError(
+                    f"{path} exists already. Go on with LabelingLoop.resume(path, X), or name "
+                    "another file."
+                )
+            keep_name(path)
+            file.append([start])
+        except BaseException:
             file.close()
-            raise FileExistsError(
-                f"{path} exists already. Go on with LabelingLoop.resume(path, X), or name another "
-                "file."
-            )
-        keep_name(path)
+            raise
         return file
 
     @classmethod

@@ -15,7 +15,7 @@ import numpy as np
 from hedgeclipper.bounds.sample import FirstQuestion, Sample
 from hedgeclipper.bounds.whole_file import error_limit
 from hedgeclipper.io.arrays import is_array
-from hedgeclipper.io.frames import is_missing
+from hedgeclipper.io.frames import as_classes, as_plain_array, is_missing
 from hedgeclipper.labeling.attempt import Attempt, attempt_seed, draw_order
 from hedgeclipper.labeling.marks import NONE, REASONS, SKIPPED, Mark, Marks
 
@@ -177,11 +177,12 @@ class SessionState:
 
 def check_classes(classes: Sequence[Any]) -> np.ndarray:
     """Return the classes of a session as an array; raise unless they can be that."""
-    names = np.asarray(classes)
-    if names.ndim != 1 or len(set(names.tolist())) != names.size or names.size < 2:
-        raise ValueError(f"classes must be two or more different labels. Got {classes!r}.")
-    if names.dtype.kind not in "biuU":
+    names = as_plain_array(classes)
+    names = as_classes(names, "classes") if names.ndim == 1 else names
+    is_kind = names.ndim == 1 and names.dtype.kind in "biuU"
+    if not is_kind or not 1 < np.unique(names).size == names.size:
         raise ValueError(
-            f"classes must be strings, whole numbers or booleans, all of one kind. Got {classes!r}."
+            "classes must be two or more different strings, whole numbers or booleans. Got "
+            f"{classes!r}."
         )
     return names
