@@ -172,6 +172,7 @@ def test_sentences_say_what_is_known_of_the_file():
     for said in ("4 of 10", "other 6", "5% of all 30", "guaranteed with 95%", "30.0%", "no: 24.0%"):
         assert said in usual
     assert "other" not in some_labels(0).describe()
+    assert "At most 5% of those predicted YES" in str(some_labels(0, max_error={"YES": 0.05}))
     guess = some_labels(kind="estimate", reason="rows differ", among="automatic").describe()
     assert "5% of these and the 120 tested rows" in guess
     assert "guaranteed" not in guess
