@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from hedgeclipper.labeling.keys import Keys
-from hedgeclipper.labeling.terminal import _plain
+from hedgeclipper.labeling.terminal import Keys, _plain
 from tests.command_line import forking_context
 from tests.labeling.served import CLASSES, run_fast, write_rows
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
-from hedgeclipper.labeling.worker import FitWorker, JobError
+from hedgeclipper.labeling.fitting import FitWorker, JobError
 
 # after so many seconds without an action of a tab, another one that asks gets its row
 SILENT = 600.0

@@ -30,12 +30,7 @@ from hedgeclipper.labeling.fitting import FitJob, FitResult
 from hedgeclipper.labeling.marks import DISPUTED, NONE, SKIPPED
 from hedgeclipper.labeling.policy import choose_rows, is_time_to_prove
 from hedgeclipper.labeling.progress import LabelingResult, LabelingStatus
-from hedgeclipper.labeling.session import (
-    VERSION,
-    SessionError,
-    SessionFile,
-    digest_arrays,
-)
+from hedgeclipper.labeling.session import VERSION, SessionError, SessionFile, digest_arrays
 from hedgeclipper.labeling.state import SessionState, check_classes
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.matrix import Votes
@@ -533,11 +528,11 @@ def _check_rows(X: Any, model: Any) -> tuple[Any, int, str]:
     """Return the rows as fits take them, their number and their digest."""
     if isinstance(model, VoteAggregator):
         X = Votes.of(X, abstain_label=model.abstain_label)
-        sample = draw_sample(X.matrix, 1)
-        return X, sample.n_rows, sample.digest
-    X = as_frame(X) if is_frame(X) else X
-    X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "shape") else np.asarray(X)
-    sample = draw_sample(X, 1)
+    elif is_frame(X):
+        X = as_frame(X)
+    else:
+        X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "shape") else np.asarray(X)
+    sample = draw_sample(X.matrix if isinstance(X, Votes) else X, 1)
     return X, sample.n_rows, sample.digest
 
 
