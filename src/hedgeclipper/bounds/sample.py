@@ -509,7 +509,7 @@ def _excluded(cells: Sequence[Any] | None, places: np.ndarray, n_rows: int) -> n
 
 
 def _whole(cell: Any, column: str, most: int = MOST, least: int = 0) -> int:
-    text = str(cell).removesuffix(".0")
+    text = str(cell).strip().removesuffix(".0")
     if not (text.isdecimal() and len(text) <= len(str(MOST)) and least <= int(text) <= most):
         raise ValueError(
             f"The column {column!r} must hold whole numbers from {least} to {most}. Got "
