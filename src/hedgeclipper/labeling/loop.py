@@ -98,7 +98,9 @@ class LabelingLoop:
         target: str = "",
     ) -> None:
         if isinstance(max_error, Mapping):
-            raise TypeError("max_error must be one number here. Got limits of classes.")
+            raise TypeError(
+                "max_error must be one number here, such as 0.05. Got limits of classes."
+            )
         if not isinstance(random_state, int | np.integer) or random_state < 0:
             raise ValueError(
                 f"random_state must be a whole number and not negative: it is part of the record. "
@@ -547,7 +549,10 @@ def _known_labels(y: Any, n_rows: int) -> list[list[Any]]:
         return [[], []]
     labels = as_plain_array(y)
     if labels.shape != (n_rows,):
-        raise ValueError(f"y must have one entry for each of {n_rows} rows. Got {labels.shape}.")
+        raise ValueError(
+            f"y must have one entry for each of {n_rows:,} rows, None for those without a label. "
+            f"Got shape {labels.shape}."
+        )
     rows = np.flatnonzero(~missing_labels(labels))
     values = [v.item() if isinstance(v, np.generic) else v for v in labels[rows].tolist()]
     # labels with missing ones among them may have become floats

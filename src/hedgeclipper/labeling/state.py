@@ -40,8 +40,8 @@ class SessionState:
     ) -> None:
         self._load = load
         self.n_rows, self.seed = int(start["rows"]), int(start["seed"])
-        self.digest, self.columns = str(start["digest"]), [str(name) for name in start["columns"]]
-        self.classes, self.target = check_classes(start["classes"]), str(start["target"])
+        self.digest, self.target = str(start["digest"]), str(start["target"])
+        self.classes = check_classes(start["classes"])
         self.max_error = float(start["max_error"])
         self.confidence_level = float(start["confidence_level"])
         self.levels = [float(level) for level in start["levels"]]
