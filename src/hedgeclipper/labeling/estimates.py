@@ -89,12 +89,12 @@ class Estimates:
         last fit.
         """
         source = self.state.best or self.state.running or self.fit
-        if source is None:
+        is_open = self.state.codes < 0
+        if source is None or not is_open.any():
             return None, None
-        rest = self._ordered(source, self.state.codes < 0)
-        shown = _spaced(rest, N_SHOWN)
+        rest = self._ordered(source, is_open)
         points = np.random.default_rng(0).normal(size=(N_CURVES, 2))
-        rates = self.curve(shown, points).mean(axis=1) if rest.size else np.zeros(N_CURVES)
+        rates = self.curve(_spaced(rest, N_SHOWN), points).mean(axis=1)
         rates *= rest.size / self.state.n_rows
         low, high = np.quantile(rates, (0.05, 0.95)).tolist()
         return float(np.median(rates)), (low, high)

@@ -32,7 +32,7 @@ class LabelingStatus:
         skipped so far.
     estimated_error : float or None
         Estimated proportion of wrong labels if all other rows kept their predictions now; None
-        without a model.
+        without a model, or where people have labeled all rows.
     interval : tuple of float or None
         About where it is with 90% confidence: an estimate.
     error_upper : float or None
