@@ -40,8 +40,9 @@ def test_it_asks_each_row_once_and_ends_with_a_guarantee(rows):
 
 def test_a_file_that_was_labeled_by_hand_has_nothing_to_prove():
     X, y = make_rows(40)
-    words = run(make_loop(X), y).status().describe()
-    assert words == "40 of 40 rows have a label. Nothing is left to label."
+    status = run(make_loop(X), y).status()
+    assert status.describe() == "40 of 40 rows have a label. Nothing is left to label."
+    assert status.plan is None
 
 
 def test_rows_that_are_open_are_not_asked_again(rows):

@@ -73,10 +73,10 @@ class Estimates:
         return self._proofs[limit]
 
     def plan(self) -> Plan | None:
-        """Return what other errors would take; None once an attempt has begun for this one."""
-        if self.fit is None or self.state.attempts:
-            return None
+        """Return what other errors take, before the first attempt; None without a row left."""
         n_rows, n_left = self.state.n_rows, int(np.sum(self.state.codes < 0))
+        if self.fit is None or self.state.attempts or not n_left:
+            return None
         errors = np.array(sorted({*PLAN_ERRORS, self.state.max_error}))
         limits = [error_limit(one, n_rows) for one in errors.tolist()]
         by_hand = np.array([self.proof(limit).cost for limit in limits])

@@ -44,7 +44,7 @@ class LabelingStatus:
         Roughly how many more labels it takes to finish the file; None without a model.
     plan : Plan or None
         The same for other errors of the finished file: an estimate. None once an attempt to prove
-        has begun.
+        has begun, or where people have labeled all rows.
     n_second : int
         Rows that two people have labeled.
     agreement : float or None

@@ -134,17 +134,13 @@ class Session:
         """The record of the rows that test the predictions of the last attempt to prove.
 
         Those that have no label yet too: they were drawn at random from the rows that had none when
-        it began. Before it, of the rows that were drawn to begin with, one after the other.
-        """
-        return self._state.sample or self._start_sample()
-
-    def _start_sample(self) -> Sample:
-        """Return the rows that were drawn at random to begin with, as far as they have an answer.
-
-        Whoever labels may have ended the draw at any look, so that it counts as extended from
-        nothing.
+        it began. Before it, of the rows that were drawn to begin with, one after the other, as far
+        as they have an answer. Whoever labels may have ended that draw at any look, so that it
+        counts as extended from nothing.
         """
         state, reasons = self._state, dict(zip(self.rows.tolist(), self.reasons, strict=True))
+        if state.sample is not None:
+            return state.sample
         order = state.start_order.tolist()
         drawn = list(takewhile(lambda row: reasons.get(row) == "start", order))
         known = np.array([row for row, reason in reasons.items() if reason == "known"], np.int64)
