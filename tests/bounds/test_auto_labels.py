@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -199,6 +201,16 @@ def test_labels_that_are_needed_for_limits_per_class_count_those_on_other_classe
     assert answers[400].n_automatic == 0
     assert 400 < answers[400].n_needed < 800
     assert (answers[800].n_automatic, answers[800].n_needed) == (n_rows, 0)
+
+
+def test_the_limit_of_the_file_is_for_all_classes():
+    """Beside a limit that allows everything it is the test of the file at half the level."""
+    rule, _ = make_rule(np.random.default_rng(3))
+    rule = replace(rule, predicted=np.arange(400) % 2)
+    both = accept_in_file(rule, {0: 0.999, None: 0.05}, 0.9, np.arange(3000) % 2)
+    alone = accept_in_file(rule, 0.05, 0.95)
+    np.testing.assert_array_equal(both.is_accepted, alone.is_accepted)
+    assert 0 < alone.n_accepted < 3000
 
 
 def test_a_class_without_a_limit():

@@ -291,6 +291,14 @@ def test_nothing_is_learned_where_nobody_could_tell():
     assert loop.ask(9).size == 5
 
 
+def test_no_more_errors_are_left_than_automatic_labels(rows):
+    X, y = rows
+    loop = run(make_loop(X), y)
+    others = np.flatnonzero(~loop.result().by_hand)[1:]
+    loop.tell(others, y[others])
+    assert loop.result().n_automatic == loop.result().claim.errors_left == 1
+
+
 def test_the_estimate_is_of_the_predictions_that_are_kept(rows):
     """Also if a later attempt has proved less."""
     X, y = rows
