@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -172,6 +174,7 @@ def test_sentences_say_what_is_known_of_the_file():
     for said in ("4 of 10", "other 6", "5% of all 30", "guaranteed with 95%", "30.0%", "no: 24.0%"):
         assert said in usual
     assert "other" not in some_labels(0).describe()
+    assert "At most 5% of those predicted YES" in str(some_labels(0, max_error={"YES": 0.05}))
     guess = some_labels(kind="estimate", reason="rows differ", among="automatic").describe()
     assert "5% of these and the 120 tested rows" in guess
     assert "guaranteed" not in guess
@@ -198,6 +201,16 @@ def test_labels_that_are_needed_for_limits_per_class_count_those_on_other_classe
     assert answers[400].n_automatic == 0
     assert 400 < answers[400].n_needed < 800
     assert (answers[800].n_automatic, answers[800].n_needed) == (n_rows, 0)
+
+
+def test_the_limit_of_the_file_is_for_all_classes():
+    """Beside a limit that allows everything it is the test of the file at half the level."""
+    rule, _ = make_rule(np.random.default_rng(3))
+    rule = replace(rule, predicted=np.arange(400) % 2)
+    both = accept_in_file(rule, {0: 0.999, None: 0.05}, 0.9, np.arange(3000) % 2)
+    alone = accept_in_file(rule, 0.05, 0.95)
+    np.testing.assert_array_equal(both.is_accepted, alone.is_accepted)
+    assert 0 < alone.n_accepted < 3000
 
 
 def test_a_class_without_a_limit():

@@ -112,7 +112,8 @@ def test_rows_of_strings_are_recognized():
 def test_a_record_is_read_back(monkeypatch, excluded):
     monkeypatch.setattr(sample_module, "CELL", 60)  # so that it takes many cells
     sample = draw_sample(np.arange(300.0), 40, seed=2, excluded=list(excluded)).extended(50)
-    columns = {name: cells[::-1] for name, cells in record_columns(sample, 1).items()}
+    written = record_columns(sample, 1)
+    columns = {name: [f"{cell} " for cell in cells[::-1]] for name, cells in written.items()}
     found, places, n_columns = read_record(columns, 300)
     assert np.array_equal(found.rows, sample.rows)
     assert np.array_equal(found.excluded, list(excluded))

@@ -20,7 +20,7 @@ FIT = ("fit", "rows.csv", "--labels", SESSION, "-m", "m.skops", "--json")
 
 @pytest.fixture(autouse=True)
 def _fork(monkeypatch):
-    monkeypatch.setattr("hedgeclipper.labeling.worker.get_context", lambda _: forking_context())
+    monkeypatch.setattr("hedgeclipper.labeling.fitting.get_context", lambda _: forking_context())
 
 
 def label(n_labels, n_skipped=0, n_by_eva=0):

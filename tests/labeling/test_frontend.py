@@ -5,14 +5,15 @@ import signal
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from hedgeclipper.labeling import LabelingLoop
+from hedgeclipper.labeling.fitting import FitWorker
 from hedgeclipper.labeling.frontend import HIDDEN, SILENT, Frontend, RowTakenError
 from hedgeclipper.labeling.rows_view import as_shown, class_keys
-from hedgeclipper.labeling.worker import FitWorker
 from tests.command_line import forking_context
 
 X = np.random.default_rng(0).normal(size=(120, 2))
@@ -48,7 +49,7 @@ class FailingOnce(GaussianNB):
 @pytest.fixture
 def frontend_of(monkeypatch):
     made, context = [], forking_context()
-    monkeypatch.setattr("hedgeclipper.labeling.worker.get_context", lambda _: context)
+    monkeypatch.setattr("hedgeclipper.labeling.fitting.get_context", lambda _: context)
 
     def make(model, **options):
         loop = LabelingLoop(X, classes=[0, 1], model=model, **options)
@@ -150,6 +151,20 @@ def test_a_row_of_a_tab_that_is_gone_goes_to_the_next(frontend_of, monkeypatch):
     assert frontend.next_row("c") == row
 
 
+def test_a_row_that_went_to_two_tabs_is_labeled_once(frontend_of, monkeypatch):
+    """The second one has left it to take back a label before the first one labels it."""
+    frontend, clock = frontend_of(LogisticRegression()), [time.monotonic()]
+    monkeypatch.setattr("hedgeclipper.labeling.frontend.time.monotonic", lambda: clock[0])
+    row = frontend.next_row("a")
+    frontend.label("b", frontend.next_row("b"), 0)
+    clock[0] += SILENT + 1
+    assert frontend.next_row("b") == row
+    assert frontend.undo("b")
+    frontend.label("a", row, 0)
+    frontend.label("b", frontend.next_row("b"), 0)
+    assert frontend.next_row("b") != row
+
+
 def test_the_last_rows_go_to_who_asks(frontend_of):
     frontend = frontend_of(LogisticRegression())
     label(frontend, 29)
@@ -183,13 +198,13 @@ def test_who_settles_a_test_label_does_not_see_the_prediction(frontend_of):
         (1234567.0, "1234567"),
         (0.1 + 0.2, "0.3"),
         (1e-9, "1e-09"),
-        (np.nan, None),
         (None, None),
         (np.int64(2020), "2020"),
         (True, "yes"),
         (-0.5, "-0.5"),
         (0.0, "0"),
         ("", ""),
+        (pd.NA, None),
     ],
 )
 def test_values_are_shown_as_people_write_them(value, shown):

@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -39,9 +40,9 @@ def test_it_asks_each_row_once_and_ends_with_a_guarantee(rows):
 
 def test_a_file_that_was_labeled_by_hand_has_nothing_to_prove():
     X, y = make_rows(40)
-    words = run(make_loop(X), y).status().describe()
-    assert words.startswith("40 of 40 rows have a label.")
-    assert "proved" not in words
+    status = run(make_loop(X), y).status()
+    assert status.describe() == "40 of 40 rows have a label. Nothing is left to label."
+    assert status.plan is None
 
 
 def test_rows_that_are_open_are_not_asked_again(rows):
@@ -94,6 +95,22 @@ def test_undo_takes_back_and_asks_again(rows):
     assert loop.reason(row) == "chosen"
     with pytest.raises(ValueError, match="no label that could be taken back"):
         loop.undo(row)
+
+
+def test_a_row_comes_back_for_the_reason_for_which_it_was_asked(rows):
+    X, y = rows
+    loop, seen = make_loop(X), []
+    first = loop.ask(20, annotator="ann")
+    loop.tell(first, y[first], annotator="ann")
+    while "second" not in seen:
+        row = int(loop.ask(1, annotator="bob")[0])
+        seen.append(loop.reason(row))
+        loop.tell(row, y[row], annotator="bob")
+        loop.undo(row)
+        assert loop.ask(1, annotator="bob").tolist() == [row]
+        assert loop.reason(row) == seen[-1]
+        loop.tell(row, y[row], annotator="bob")
+    assert seen[0] == "start"
 
 
 def test_people_who_differ_settle_it(rows):
@@ -212,6 +229,11 @@ def test_known_labels_train_and_are_not_asked(rows):
     assert np.array_equal(loop.result().labels[:100], y[:100])
 
 
+def test_classes_may_be_those_of_a_frame(rows):
+    found = make_loop(rows[0], classes=pd.Series(["no", "yes"], dtype=object).unique()).classes
+    assert found.tolist() == ["no", "yes"]
+
+
 def test_one_class_alone_is_proved_too():
     loop = run(LabelingLoop(np.zeros((600, 1)), classes=[0, 1], model=GaussianNB()), [0] * 600)
     assert loop.status().n_labeled < 250
@@ -247,11 +269,45 @@ def test_without_refit_nothing_is_fitted(rows):
     assert loop.status().n_labeled == 90  # of 30 to begin with, the second batch has 10
 
 
-def test_predictions_that_are_no_numbers_are_refused():
-    """Naive Bayes has none where all rows are equal."""
-    loop = LabelingLoop(np.zeros((100, 1)), classes=[0, 1], model=GaussianNB())
-    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"no numbers \(NaN\)"):
+class TooSure(GaussianNB):
+    def predict_proba(self, X):
+        return 1.5 * super().predict_proba(X)
+
+
+@pytest.mark.parametrize(("model", "x"), [(GaussianNB(), 0.0), (TooSure(), 1.0)])
+def test_predictions_that_are_no_probabilities_are_refused(model, x, tmp_path):
+    """Naive Bayes has NaN where all rows are equal. The session can go on with another model."""
+    path, X = tmp_path / "rows.session", x * np.random.default_rng(0).normal(size=(100, 1))
+    loop = LabelingLoop(X, classes=[0, 1], model=model, session=path)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="must predict probabilities"):
         run(loop, np.arange(100) % 2)
+    loop.close()
+    assert LabelingLoop.resume(path, X).status().n_labeled == 20
+
+
+def test_nothing_is_learned_where_nobody_could_tell():
+    loop = make_loop(np.eye(5))
+    loop.tell(range(5), [None] * 5)
+    assert loop.ask(9).size == 5
+
+
+def test_no_more_errors_are_left_than_automatic_labels(rows):
+    X, y = rows
+    loop = run(make_loop(X), y)
+    others = np.flatnonzero(~loop.result().by_hand)[1:]
+    loop.tell(others, y[others])
+    assert loop.result().n_automatic == loop.result().claim.errors_left == 1
+
+
+def test_the_estimate_is_of_the_predictions_that_are_kept(rows):
+    """Also if a later attempt has proved less."""
+    X, y = rows
+    loop = run(make_loop(X), y, until="review")
+    before, first = loop.status(), loop._state.attempts[0]
+    worse = replace(first, level=1e-9, uncertainties=1.0 - first.uncertainties)
+    loop._state.attempts.append(worse)
+    assert worse.accepted_rows(loop._codes).sum() < first.accepted_rows(loop._codes).sum()
+    assert loop.status().estimated_error == before.estimated_error
 
 
 @pytest.mark.parametrize("kind", ["sparse", "pandas", "votes", "trees"])
@@ -282,6 +338,8 @@ def test_other_rows_and_models(kind, rows):
         (lambda loop: loop.ask(0), "n must be at least 1"),
         (lambda loop: make_loop(loop._X, classes=["a", "a"]), "two or more different"),
         (lambda loop: make_loop(loop._X, classes=[0.5, 1.5]), "strings, whole numbers"),
+        (lambda loop: make_loop(loop._X, classes=["a", 1]), "all numbers.*or all strings"),
+        (lambda loop: make_loop(loop._X, classes="ab"), "two or more different"),
         (lambda loop: make_loop(loop._X, max_error=5), "max_error must lie"),
         (lambda loop: make_loop(loop._X, confidence_level=0), "strictly between 0 and 1. Got 0"),
         (lambda loop: make_loop(loop._X, y=["no"]), "one entry for each of 800"),
@@ -289,7 +347,7 @@ def test_other_rows_and_models(kind, rows):
     ],
 )
 def test_mistakes(call, message, rows):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         call(make_loop(rows[0]))
 
 

@@ -76,6 +76,9 @@ def test_labels_undo_skip_reload_second_tab_and_a_kill_to_the_finished_file(
     with Served(tmp_path, *words) as served, Annotator(browser, served, truth) as person:
         first = person.label()
         second = person.row()
+        person.page.keyboard.press("n")
+        person.page.keyboard.type("of the second")
+        person.page.keyboard.press("Enter")
         person.page.keyboard.press("u")
         expect(person.page.locator("#title")).to_have_text(f"Row {first + 1:,}")
         person.label()

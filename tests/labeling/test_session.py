@@ -350,9 +350,17 @@ def test_a_full_disk_loses_nothing_and_takes_nothing(path, monkeypatch):
     assert resume(path).status().n_labeled == 32
 
 
-def test_a_file_without_a_byte_begins_anew(path):
+def test_a_file_without_a_byte_begins_anew(path, monkeypatch):
     """It is what a disk that is full at the first line leaves."""
-    path.touch()
+
+    def full(handle, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(NotWrittenError, match="No space left"):
+        make_loop(X, session=path)
+    monkeypatch.undo()
+    assert path.read_bytes() == b""
     make_loop(X, session=path).close()
     assert resume(path).status().n_labeled == 0
 

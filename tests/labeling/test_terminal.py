@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from hedgeclipper.labeling.keys import Keys
-from hedgeclipper.labeling.terminal import _plain
+from hedgeclipper.labeling.terminal import Keys, _plain
 from tests.command_line import forking_context
 from tests.labeling.served import CLASSES, run_fast, write_rows
 
@@ -128,15 +127,21 @@ def test_labels_undo_skip_note_and_quit_and_the_next_start_goes_on(tmp_path):
         terminal.press("1")
         terminal.expect("Saved: benign")
         second = row_of(terminal)
+        terminal.press("n")
+        terminal.expect("Note: ")
+        terminal.press("of the second\r")
         terminal.press("u")
         terminal.expect("Taken back")
         assert row_of(terminal) == first
+        terminal.press("m")
+        terminal.expect("Saved: malignant")
+        assert row_of(terminal) == second
         terminal.press("n")
         terminal.expect("Note: ")
         terminal.press("odd\udcc3\r")  # a letter of which one byte was deleted
         terminal.press("m")
         terminal.expect("Saved: malignant")
-        assert row_of(terminal) == second
+        third = row_of(terminal)
         terminal.press("o")
         terminal.expect("not seen enough labels")
         terminal.press("x")
@@ -150,8 +155,9 @@ def test_labels_undo_skip_note_and_quit_and_the_next_start_goes_on(tmp_path):
     assert events == [
         ("label", first, "benign", None),
         ("undo", first, None, None),
-        ("label", first, "malignant", "odd\ufffd"),
-        ("label", second, None, None),
+        ("label", first, "malignant", None),
+        ("label", second, "malignant", "odd\ufffd"),
+        ("label", third, None, None),
     ]
     with Terminal(run_in_terminal, tmp_path) as terminal:
         terminal.expect("Going on with")
@@ -179,15 +185,16 @@ def test_arrows_do_nothing_and_ctrl_c_ends_it(tmp_path):
 
 
 def test_letters_of_an_arrow_that_come_later_are_no_labels(monkeypatch):
-    """Over a network its parts may come one by one."""
-    chunks, is_more = [b"\x1b", b"[B", b"m"], [True, False]
+    """Over a network its parts may come one by one, and right after a key."""
+    chunks, is_more = [b"x\x1b", b"[B", b"m"], [True, False]
 
     def wait(readable, writable, failed, seconds=None):
         return readable[:1] if seconds is None or is_more.pop(0) else [], [], []
 
     monkeypatch.setattr(select, "select", wait)
     monkeypatch.setattr(os, "read", lambda handle, size: chunks.pop(0))
-    assert Keys().read() == "m"
+    keys = Keys()
+    assert keys.read() + keys.read() == "xm"
 
 
 def test_ctrl_c_ends_the_wait_for_a_key_also_if_it_does_not_interrupt_the_read():

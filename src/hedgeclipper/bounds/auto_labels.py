@@ -153,15 +153,15 @@ class AutoLabels:
             return "there are no unlabeled rows: none is left to review"
         if self.n_people == n_rows:
             return f"people have labeled all {n_rows:,} rows: none is left to review"
-        if n_sure == 0 and n_review == n_rows - self.n_people:
+        if n_sure == 0:
             rows = f"{n_review:,} {'other ' if self.n_people else ''}rows"
             return f"all {rows} need review for at most {limit} wrong: {self._why_none()}"
         level = how_sure(self.kind, self.confidence_level)
         rest = f"the other {n_review:,} {'is' if n_review == 1 else 'are'} labeled by hand"
         if self.among == "file":
             of_all = "" if isinstance(self.max_error, dict) else f" of all {self.n_rows:,} labels"
-            promise = f"at most {limit}{of_all} are wrong: {level}."
-            promise = f"If {rest}, {promise}" if n_review else promise.capitalize()
+            at = f"If {rest}, at" if n_review else "At"
+            promise = f"{at} most {limit}{of_all} are wrong: {level}."
         else:
             tested = f"these and the {self.n_tested:,} tested rows that are as certain"
             promise = f"At most {limit} of {tested} are wrong: {level}."

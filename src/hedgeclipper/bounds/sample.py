@@ -149,7 +149,7 @@ class Sample:
     @property
     def pool(self) -> np.ndarray:
         """Positions of the rows it was drawn from, in ascending order."""
-        return _pool(self.n_rows, self.excluded)
+        return np.delete(np.arange(self.n_rows), self.excluded)
 
     @property
     def is_extended(self) -> bool:
@@ -270,7 +270,7 @@ def draw_sample(rows: Any, n: int, *, seed: int = 0, excluded: Any = None) -> Sa
 
 
 def _draw(n_rows: int, excluded: np.ndarray, n: int, seed: int) -> np.ndarray:
-    pool = _pool(n_rows, excluded)
+    pool = np.delete(np.arange(n_rows), excluded)
     if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
         raise ValueError(f"n must be a whole number, at least 1. Got {n!r}.")
     if n > pool.size:
@@ -283,12 +283,6 @@ def _draw(n_rows: int, excluded: np.ndarray, n: int, seed: int) -> np.ndarray:
         raise ValueError(f"seed must be a whole number from 0 to 2**128. Got {seed!r}.")
     sequence = np.random.SeedSequence(int(seed), spawn_key=(SAMPLE_STREAM,))
     return pool[np.random.default_rng(sequence).permutation(pool.size)[:n]]
-
-
-def _pool(n_rows: int, excluded: np.ndarray) -> np.ndarray:
-    inside = np.ones(n_rows, bool)
-    inside[excluded] = False
-    return np.flatnonzero(inside)
 
 
 def _count_rows(rows: Any) -> tuple[int, str]:
@@ -509,7 +503,7 @@ def _excluded(cells: Sequence[Any] | None, places: np.ndarray, n_rows: int) -> n
 
 
 def _whole(cell: Any, column: str, most: int = MOST, least: int = 0) -> int:
-    text = str(cell).removesuffix(".0")
+    text = str(cell).strip().removesuffix(".0")
     if not (text.isdecimal() and len(text) <= len(str(MOST)) and least <= int(text) <= most):
         raise ValueError(
             f"The column {column!r} must hold whole numbers from {least} to {most}. Got "

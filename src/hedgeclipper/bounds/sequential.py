@@ -169,7 +169,7 @@ def accept_rows_so_far(
 
 
 def count_bounds_so_far(
-    found: Any, n_pool: int, delta: float, skipped: Any = None
+    found: Any, n_pool: int, delta: float, skipped: np.ndarray | bool = False
 ) -> tuple[int, int]:
     """Return the least and the largest number of rows that count, given those drawn so far.
 
@@ -184,7 +184,7 @@ def count_bounds_so_far(
         Rows of the pool.
     delta : float
         Probability that a bound fails at any look.
-    skipped : array-like of bool of shape (n_drawn,), default=None
+    skipped : ndarray of bool of shape (n_drawn,), or False
         Rows that people could not decide. They count for the upper bound, not for the lower one.
 
     Returns
@@ -197,9 +197,7 @@ def count_bounds_so_far(
     >>> count_bounds_so_far(np.arange(400) % 50 == 25, 5000, delta=0.05)
     (34, 222)
     """
-    wrong = np.asarray(found, bool)
-    skips = np.zeros(wrong.shape, bool) if skipped is None else np.asarray(skipped, bool)
-    grid = _grid(n_pool)
+    wrong, skips, grid = np.asarray(found, bool), np.asarray(skipped), _grid(n_pool)
     most, n_wrong = n_pool, np.cumsum(wrong | skips)
     for limit in grid[-2::-1].tolist():
         if not _is_ever_reached(n_wrong, *_test_of_limit(n_pool, limit, delta)):

@@ -24,9 +24,9 @@ from hedgeclipper.cli.rows_to_label import NOTE, RowsToLabel
 from hedgeclipper.cli.tables import write_frame
 from hedgeclipper.io import missing_labels
 from hedgeclipper.labeling import LabelingResult
+from hedgeclipper.labeling.fitting import JobError
 from hedgeclipper.labeling.frontend import Frontend
 from hedgeclipper.labeling.session import read_session
-from hedgeclipper.labeling.worker import JobError
 from hedgeclipper.report.page import write_report
 
 

@@ -53,8 +53,7 @@ def _label(
     if options.terminal:
         from rich.console import Console
 
-        from hedgeclipper.labeling.keys import Keys
-        from hedgeclipper.labeling.terminal import TerminalLabeling
+        from hedgeclipper.labeling.terminal import Keys, TerminalLabeling
 
         with Keys() as keys:
             TerminalLabeling(frontend, table.view, table.classes, keys, Console()).run()

@@ -62,11 +62,10 @@ class Estimates:
 
     def proof(self, limit: int) -> Proof:
         """Return what is expected to be left to do if an attempt to prove begins."""
-        assert self.fit is not None
         codes, level = self.state.codes, self.state.level
+        assert self.fit is not None
+        assert level is not None
         n_left, n_undecided = int(np.sum(codes == NONE)), int(np.sum(codes < NONE))
-        if level is None:
-            return Proof(0, n_left + n_undecided)
         if limit not in self._proofs:
             errors = self.curve(_spaced(self._ordered(self.fit, codes == NONE), N_PLANNED))
             found = expected_proof(errors, n_left, limit=limit, delta=level)
@@ -74,10 +73,10 @@ class Estimates:
         return self._proofs[limit]
 
     def plan(self) -> Plan | None:
-        """Return what other errors would take; None once an attempt has begun for this one."""
-        if self.fit is None or self.state.attempts:
-            return None
+        """Return what other errors take, before the first attempt; None without a row left."""
         n_rows, n_left = self.state.n_rows, int(np.sum(self.state.codes < 0))
+        if self.fit is None or self.state.attempts or not n_left:
+            return None
         errors = np.array(sorted({*PLAN_ERRORS, self.state.max_error}))
         limits = [error_limit(one, n_rows) for one in errors.tolist()]
         by_hand = np.array([self.proof(limit).cost for limit in limits])
@@ -86,15 +85,16 @@ class Estimates:
     def error(self) -> tuple[float | None, tuple[float, float] | None]:
         """Return the error of the file if all other rows kept their predictions, and an interval.
 
-        Predictions are those of the last attempt, and of the last fit before the first one.
+        Predictions are those that are proved, else those that are being tested, else those of the
+        last fit.
         """
-        source = self.state.attempts[-1] if self.state.attempts else self.fit
-        if source is None:
+        source = self.state.best or self.state.running or self.fit
+        is_open = self.state.codes < 0
+        if source is None or not is_open.any():
             return None, None
-        rest = self._ordered(source, self.state.codes < 0)
-        shown = _spaced(rest, N_SHOWN)
+        rest = self._ordered(source, is_open)
         points = np.random.default_rng(0).normal(size=(N_CURVES, 2))
-        rates = self.curve(shown, points).mean(axis=1) if rest.size else np.zeros(N_CURVES)
+        rates = self.curve(_spaced(rest, N_SHOWN), points).mean(axis=1)
         rates *= rest.size / self.state.n_rows
         low, high = np.quantile(rates, (0.05, 0.95)).tolist()
         return float(np.median(rates)), (low, high)

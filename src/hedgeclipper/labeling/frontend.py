@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
-from hedgeclipper.labeling.worker import FitWorker, JobError
+from hedgeclipper.labeling.fitting import FitWorker, JobError
 
 # after so many seconds without an action of a tab, another one that asks gets its row
 SILENT = 600.0
@@ -126,6 +126,7 @@ class Frontend:
             self.n_changes += 1
             for other in self._holders.values():
                 other.row = None if other.row == row else other.row
+            self._waiting = [one for one in self._waiting if one != row]
             holder.labeled.append(row)
             self._fit_if_due()
 

@@ -94,14 +94,11 @@ class Guard:
         if _length(headers) > MOST_BODY_BYTES:
             return PlainTextResponse("The request is too large.", 413)
         token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        is_known = self._has_cookie(headers)
+        cookie = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
+        is_known = _same(cookie, self._secret)
         if scope["path"] == "/" and token:
             return self._login(token, is_known)
         return None if is_known else PlainTextResponse(OPEN_AGAIN, 403)
-
-    def _has_cookie(self, headers: Headers) -> bool:
-        given = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
-        return _same(given, self._secret)
 
     def _login(self, token: str, is_known: bool) -> Response:
         used = {one for one in self._once if _same(token, one)}

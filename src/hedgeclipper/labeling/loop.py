@@ -30,12 +30,7 @@ from hedgeclipper.labeling.fitting import FitJob, FitResult
 from hedgeclipper.labeling.marks import DISPUTED, NONE, SKIPPED
 from hedgeclipper.labeling.policy import choose_rows, is_time_to_prove
 from hedgeclipper.labeling.progress import LabelingResult, LabelingStatus
-from hedgeclipper.labeling.session import (
-    VERSION,
-    SessionError,
-    SessionFile,
-    digest_arrays,
-)
+from hedgeclipper.labeling.session import VERSION, SessionError, SessionFile, digest_arrays
 from hedgeclipper.labeling.state import SessionState, check_classes
 from hedgeclipper.votes.aggregator import VoteAggregator
 from hedgeclipper.votes.matrix import Votes
@@ -103,7 +98,9 @@ class LabelingLoop:
         target: str = "",
     ) -> None:
         if isinstance(max_error, Mapping):
-            raise TypeError("max_error must be one number here. Got limits of classes.")
+            raise TypeError(
+                "max_error must be one number here, such as 0.05. Got limits of classes."
+            )
         if not isinstance(random_state, int | np.integer) or random_state < 0:
             raise ValueError(
                 f"random_state must be a whole number and not negative: it is part of the record. "
@@ -129,8 +126,7 @@ class LabelingLoop:
         self._file: SessionFile | None = None
         self._set_up(X, model, SessionState(start))
         if session is not None:
-            self._file = SessionFile.create(session)
-            self._file.append([start])
+            self._file = SessionFile.create(session, start)
 
     @classmethod
     def resume(cls, path: str | Path, X: Any, model: Any = None) -> LabelingLoop:
@@ -291,7 +287,7 @@ class LabelingLoop:
         """Return the fit that is due, which may run in another process; None if none is."""
         rows, phase = np.flatnonzero(self._codes >= 0), self.phase
         if self._fit is None:
-            is_due = rows.size >= N_FIRST_FIT or phase != "start"
+            is_due = rows.size >= (N_FIRST_FIT if phase == "start" else 1)
         else:
             n_between = max(10, int(0.1 * self._fit.n_labels))
             is_due = rows.size - self._fit.n_labels >= n_between
@@ -306,8 +302,12 @@ class LabelingLoop:
                 f"The result must have a prediction for each of the {self.n_rows:,} rows. Got "
                 f"shape {result.predicted.shape}."
             )
-        if not np.isfinite(result.uncertainties).all():
-            raise ValueError("The model predicts probabilities that are no numbers (NaN).")
+        written = np.round(result.uncertainties, 6)  # as `tell` writes them
+        if not np.all((written >= 0.0) & (written <= 1.0)):
+            raise ValueError(
+                "The model must predict probabilities, numbers from 0 to 1. Got uncertainties from "
+                f"{written.min()} to {written.max()}."
+            )
         is_stale = self._fit is not None and result.n_labels < self._fit.n_labels
         if self._state.running is None and not is_stale:
             self._fit = result
@@ -445,7 +445,7 @@ class LabelingLoop:
             "attempt": number,
             "level": state.level,
             "seed": seed,
-            "tests": min(self._estimates.proof(state.limit).n_test, arrays["order"].size),
+            "tests": self._estimates.proof(state.limit).n_test,
             "digest": digest_arrays(arrays),
         }
         if self._file is not None:
@@ -517,8 +517,9 @@ class LabelingLoop:
         is_open = self._codes[row] < 0
         if is_open and any(row in one.order[: one.n_test] for one in self._state.attempts):
             return "test"
-        if row in self._open:
-            return self._open[row]
+        reason = self._state.again.get(row) or self._open.get(row)
+        if reason:
+            return reason
         if self._state.running is not None:
             return "review"
         # a row that nobody asked for was chosen by who labels it
@@ -529,11 +530,11 @@ def _check_rows(X: Any, model: Any) -> tuple[Any, int, str]:
     """Return the rows as fits take them, their number and their digest."""
     if isinstance(model, VoteAggregator):
         X = Votes.of(X, abstain_label=model.abstain_label)
-        sample = draw_sample(X.matrix, 1)
-        return X, sample.n_rows, sample.digest
-    X = as_frame(X) if is_frame(X) else X
-    X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "shape") else np.asarray(X)
-    sample = draw_sample(X, 1)
+    elif is_frame(X):
+        X = as_frame(X)
+    else:
+        X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "shape") else np.asarray(X)
+    sample = draw_sample(X.matrix if isinstance(X, Votes) else X, 1)
     return X, sample.n_rows, sample.digest
 
 
@@ -548,7 +549,10 @@ def _known_labels(y: Any, n_rows: int) -> list[list[Any]]:
         return [[], []]
     labels = as_plain_array(y)
     if labels.shape != (n_rows,):
-        raise ValueError(f"y must have one entry for each of {n_rows} rows. Got {labels.shape}.")
+        raise ValueError(
+            f"y must have one entry for each of {n_rows:,} rows, None for those without a label. "
+            f"Got shape {labels.shape}."
+        )
     rows = np.flatnonzero(~missing_labels(labels))
     values = [v.item() if isinstance(v, np.generic) else v for v in labels[rows].tolist()]
     # labels with missing ones among them may have become floats

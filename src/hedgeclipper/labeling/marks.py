@@ -50,11 +50,12 @@ class Marks:
         if not self._of.get(row) or self._of[row][-1].reason == "known":
             raise ValueError(f"Row {row} has no label that could be taken back.")
 
-    def undo(self, row: int) -> None:
-        """Take back the last label of a row."""
+    def undo(self, row: int) -> Mark:
+        """Take back the last label of a row, and return it."""
         self.check_undo(row)
-        self._of[row].pop()
+        mark = self._of[row].pop()
         self.codes[row] = self._resolved(row)
+        return mark
 
     def of(self, row: int) -> tuple[Mark, ...]:
         """Return the labels of a row, the last one last."""

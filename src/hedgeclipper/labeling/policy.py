@@ -130,11 +130,8 @@ def fit_error_curve(wrong: Any, uncertainties: Any, *, way: str = "chosen") -> E
     """
     x = _log_odds(np.asarray(uncertainties, float))
     design, bad = np.column_stack([np.ones(x.size), x]), np.asarray(wrong, float)
-    prior, precision = (
-        np.array([INTERCEPT, SLOPES[way]]),
-        np.diag(np.square(1 / np.array(PRIOR_SPREADS))),
-    )
-    mean = prior
+    precision = np.diag(np.square(1 / np.array(PRIOR_SPREADS)))
+    mean = prior = np.array([INTERCEPT, SLOPES[way]])
     for _ in range(25):
         p = expit(design @ mean)
         hessian = (design * (p * (1.0 - p))[:, None]).T @ design + precision

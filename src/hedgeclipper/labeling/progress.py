@@ -32,7 +32,7 @@ class LabelingStatus:
         skipped so far.
     estimated_error : float or None
         Estimated proportion of wrong labels if all other rows kept their predictions now; None
-        without a model.
+        without a model, or where people have labeled all rows.
     interval : tuple of float or None
         About where it is with 90% confidence: an estimate.
     error_upper : float or None
@@ -44,7 +44,7 @@ class LabelingStatus:
         Roughly how many more labels it takes to finish the file; None without a model.
     plan : Plan or None
         The same for other errors of the finished file: an estimate. None once an attempt to prove
-        has begun.
+        has begun, or where people have labeled all rows.
     n_second : int
         Rows that two people have labeled.
     agreement : float or None
@@ -72,52 +72,37 @@ class LabelingStatus:
 
     def describe(self) -> str:
         """Return where the loop stands, in sentences."""
+        is_finished = self.phase == "finished"
         parts = [f"{self.n_labeled:,} of {self.n_rows:,} rows have a label."]
         if self.n_skipped:
             parts.append(f"{self.n_skipped:,} could not be decided yet.")
-        if self.phase == "finished":
-            return " ".join([*parts, *self._finished(), *self._agreement(), NEXT["finished"]])
         if self.estimated_error is not None and self.interval is not None:
+            now = "About" if is_finished else "If all others kept their predictions now, about"
+            wrong = "of all labels are wrong" if is_finished else "of the file would be wrong"
             low, high = self.interval
             parts.append(
-                f"If all others kept their predictions now, about {self.estimated_error:.1%} of "
-                f"the file would be wrong (estimate: {low:.1%} to {high:.1%})."
+                f"{now} {self.estimated_error:.1%} {wrong} (estimate: {low:.1%} to {high:.1%})."
             )
-        if self.error_upper is None:
-            parts.append(f"Nothing is proved yet; asked for are at most {self.max_error:.1%}.")
-        else:
+        if self.error_upper is not None:
+            if not is_finished:
+                parts.append(f"{self.n_needs_no_review:,} rows need no review.")
+            by_hand = f"With the other {self.n_left_to_review:,} labeled by hand, at"
             parts.append(
-                f"{self.n_needs_no_review:,} rows need no review: with the other "
-                f"{self.n_left_to_review:,} labeled by hand, {self._proved()}."
+                f"{'At' if is_finished else by_hand} most {self.error_upper:.1%} of all labels are "
+                f"wrong, guaranteed with {100 * self.confidence_level:g}% confidence."
+            )
+        elif not is_finished:
+            parts.append(
+                f"Nothing is proved yet: you asked for at most {self.max_error:.1%} wrong."
             )
         if self.n_more_labels:
             labels = counted(self.n_more_labels, "more label")
             parts.append(f"It takes roughly {labels} to finish the file.")
-        return " ".join([*parts, *self._agreement(), NEXT[self.phase]])
-
-    def _finished(self) -> list[str]:
-        """Return what is known of a finished file."""
-        parts = []
-        if self.estimated_error is not None and self.interval is not None:
-            low, high = self.interval
+        if self.agreement is not None:
             parts.append(
-                f"About {self.estimated_error:.1%} of all labels are wrong (estimate: {low:.1%} to "
-                f"{high:.1%})."
+                f"Two people labeled {self.n_second:,} rows, and agree on {self.agreement:.0%}."
             )
-        if self.error_upper is not None:
-            parts.append(f"{self._proved().capitalize()}.")
-        return parts
-
-    def _proved(self) -> str:
-        return (
-            f"at most {self.error_upper:.1%} of all labels are wrong, guaranteed with "
-            f"{100 * self.confidence_level:g}% confidence"
-        )
-
-    def _agreement(self) -> list[str]:
-        if self.agreement is None:
-            return []
-        return [f"Two people labeled {self.n_second:,} rows, and agree on {self.agreement:.0%}."]
+        return " ".join([*parts, NEXT[self.phase]])
 
     def __str__(self) -> str:
         return self.describe()

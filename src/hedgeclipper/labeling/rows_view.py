@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hedgeclipper.io.frames import is_missing
+
 MOST_CHARACTERS = 20_000
 MOST_IMAGE_BYTES = 20_000_000
 # of each media type the bytes with which files begin, so that the suffix alone decides nothing
@@ -71,7 +73,7 @@ class RowView:
     def _place(self, name: str, value: Any) -> dict[str, float] | None:
         """Return where a number is between the ends of its column, and where the usual ones are."""
         ends = self._ranges.get(name)
-        if ends is None or pd.isna(value) or not ends[3] > ends[0]:
+        if ends is None or is_missing(value) or not ends[3] > ends[0]:
             return None
         places = (np.array([value, *ends[1:3]], float) - ends[0]) / (ends[3] - ends[0])
         return dict(zip(("at", "low", "high"), places.clip(0, 1).round(4).tolist(), strict=True))
@@ -108,7 +110,7 @@ def read_image(folder: Path, name: str) -> tuple[str, bytes]:
 
 def as_shown(value: Any) -> str | None:
     """Return a value as text, None if it is missing; of a long text the beginning."""
-    if value is None or (np.isscalar(value) and pd.isna(value)) or value is pd.NaT:
+    if is_missing(value):
         return None
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"

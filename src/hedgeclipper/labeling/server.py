@@ -193,19 +193,14 @@ def serve(
             opening = Timer(0.3, webbrowser.open, [guard.address_once])
             opening.daemon = True
             opening.start()
-        server = uvicorn.Server(server_config(guard))
-        server.run(sockets=[listening])
-
-
-def server_config(guard: Guard) -> uvicorn.Config:
-    """Return how uvicorn runs: no logs of addresses, no proxies, no websockets."""
-    return uvicorn.Config(
-        guard,
-        log_level="warning",
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        lifespan="off",
-        ws="none",
-        timeout_graceful_shutdown=1,
-    )
+        config = uvicorn.Config(
+            guard,
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            lifespan="off",
+            ws="none",
+            timeout_graceful_shutdown=1,
+        )
+        uvicorn.Server(config).run(sockets=[listening])

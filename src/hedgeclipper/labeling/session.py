@@ -134,17 +134,13 @@ class Session:
         """The record of the rows that test the predictions of the last attempt to prove.
 
         Those that have no label yet too: they were drawn at random from the rows that had none when
-        it began. Before it, of the rows that were drawn to begin with, one after the other.
-        """
-        return self._state.sample or self._start_sample()
-
-    def _start_sample(self) -> Sample:
-        """Return the rows that were drawn at random to begin with, as far as they have an answer.
-
-        Whoever labels may have ended the draw at any look, so that it counts as extended from
-        nothing.
+        it began. Before it, of the rows that were drawn to begin with, one after the other, as far
+        as they have an answer. Whoever labels may have ended that draw at any look, so that it
+        counts as extended from nothing.
         """
         state, reasons = self._state, dict(zip(self.rows.tolist(), self.reasons, strict=True))
+        if state.sample is not None:
+            return state.sample
         order = state.start_order.tolist()
         drawn = list(takewhile(lambda row: reasons.get(row) == "start", order))
         known = np.array([row for row, reason in reasons.items() if reason == "known"], np.int64)
@@ -192,21 +188,25 @@ class SessionFile:
         self.path, self._handle, self._check, self._size = path, handle, "", 0
 
     @classmethod
-    def create(cls, path: str | Path) -> SessionFile:
-        """Return a new file without a line, readable by its owner alone.
+    def create(cls, path: str | Path, start: Mapping[str, Any]) -> SessionFile:
+        """Return a new file with its first line, readable by its owner alone.
 
         An empty one is taken: it is what a disk that is full at the first line leaves.
         """
         path = check_output(path)
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         file = cls(path, os.open(path, flags, 0o600))._locked()
-        if os.fstat(file._handle).st_size:
+        try:
+            if os.fstat(file._handle).st_size:
+                raise FileExistsError(
+                    f"{path} exists already. Go on with LabelingLoop.resume(path, X), or name "
+                    "another file."
+                )
+            keep_name(path)
+            file.append([start])
+        except BaseException:
             file.close()
-            raise FileExistsError(
-                f"{path} exists already. Go on with LabelingLoop.resume(path, X), or name another "
-                "file."
-            )
-        keep_name(path)
+            raise
         return file
 
     @classmethod

@@ -15,7 +15,7 @@ import numpy as np
 from hedgeclipper.bounds.sample import FirstQuestion, Sample
 from hedgeclipper.bounds.whole_file import error_limit
 from hedgeclipper.io.arrays import is_array
-from hedgeclipper.io.frames import is_missing
+from hedgeclipper.io.frames import as_classes, as_plain_array, is_missing
 from hedgeclipper.labeling.attempt import Attempt, attempt_seed, draw_order
 from hedgeclipper.labeling.marks import NONE, REASONS, SKIPPED, Mark, Marks
 
@@ -40,8 +40,8 @@ class SessionState:
     ) -> None:
         self._load = load
         self.n_rows, self.seed = int(start["rows"]), int(start["seed"])
-        self.digest, self.columns = str(start["digest"]), [str(name) for name in start["columns"]]
-        self.classes, self.target = check_classes(start["classes"]), str(start["target"])
+        self.digest, self.target = str(start["digest"]), str(start["target"])
+        self.classes = check_classes(start["classes"])
         self.max_error = float(start["max_error"])
         self.confidence_level = float(start["confidence_level"])
         self.levels = [float(level) for level in start["levels"]]
@@ -56,7 +56,8 @@ class SessionState:
         self.start_order = draw_order(self.codes, attempt_seed(self.seed, 0))
         self.attempts: list[Attempt] = []
         self.sample: Sample | None = None  # of the last attempt
-        self.again: list[int] = []  # rows whose label was taken back
+        # rows whose label was taken back, the last one first, and why they had been asked for
+        self.again: dict[int, str] = {}
 
     @property
     def codes(self) -> np.ndarray:
@@ -116,10 +117,10 @@ class SessionState:
         row = self.row(event["row"])
         if kind == "label":
             self._label(row, event)
-            self.again = [one for one in self.again if one != row]
+            self.again.pop(row, None)
         elif kind == "undo":
-            self.marks.undo(row)
-            self.again = [row, *(one for one in self.again if one != row)]
+            reason = self.marks.undo(row).reason
+            self.again = {row: reason} | {k: v for k, v in self.again.items() if k != row}
         else:
             raise ValueError(f"There is no event {kind!r}.")
 
@@ -176,11 +177,12 @@ class SessionState:
 
 def check_classes(classes: Sequence[Any]) -> np.ndarray:
     """Return the classes of a session as an array; raise unless they can be that."""
-    names = np.asarray(classes)
-    if names.ndim != 1 or len(set(names.tolist())) != names.size or names.size < 2:
-        raise ValueError(f"classes must be two or more different labels. Got {classes!r}.")
-    if names.dtype.kind not in "biuU":
+    names = as_plain_array(classes)
+    names = as_classes(names, "classes") if names.ndim == 1 else names
+    is_kind = names.ndim == 1 and names.dtype.kind in "biuU"
+    if not is_kind or not 1 < np.unique(names).size == names.size:
         raise ValueError(
-            f"classes must be strings, whole numbers or booleans, all of one kind. Got {classes!r}."
+            "classes must be two or more different strings, whole numbers or booleans. Got "
+            f"{classes!r}."
         )
     return names

@@ -67,7 +67,7 @@ async function load() {
 const label = (index) => turn(async () => {
   if (row === null) return;
   const found = await ask("label", { row: row.row, label: index, note: $("note").value });
-  $("note").value = "";
+  $("note").value = ""; // also if the same row comes again
   show(found);
   $("saved").textContent = `Saved: ${found.saved}.`;
 });
@@ -109,6 +109,7 @@ function show(found) {
   $("title").textContent = `Row ${WHOLE.format(row.row + 1)}`;
   $("reason").textContent = row.reason;
   if (!isNew) return;
+  $("note").value = "";
   $("opinion-words").textContent = "";
   showRow(row);
   window.scrollTo({ top: 0 });
