@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import time
 
 import numpy as np
 import pandas as pd
@@ -181,29 +182,45 @@ def test_a_partition_that_fails_is_told(client):
         fitted(rows)
 
 
-def test_a_killed_worker_does_not_change_the_result(client, in_memory, monkeypatch):
-    """It is killed when all partitions are scored, so that its scores are lost."""
-    killed, persist = [], dask.persist
+def test_a_killed_worker_does_not_change_the_result(client, in_memory, tmp_path):
+    """It is killed while the rows are scored, with what it has scored and drawn by then."""
+    mark = tmp_path / "killed"
 
-    def persist_and_kill(*tasks):
-        kept = persist(*tasks)
-        distributed.wait(kept)
-        killed.append(next(iter(client.run(os.getpid).values())))
-        os.kill(killed[0], getattr(signal, "SIGKILL", signal.SIGTERM))
-        return kept
+    def read(block, block_info=None):
+        number = block_info[0]["chunk-location"][0] if block_info else 0
+        reads = tmp_path / f"{number} {os.getpid()} {time.monotonic_ns()}"
+        reads.touch()
+        if number == 5 and len(list(tmp_path.glob("5 *"))) == 2 and not mark.exists():
+            mark.write_text(str(os.getpid()))
+            os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+        return block
 
-    monkeypatch.setattr(dask, "persist", persist_and_kill)
-    model = fitted(da.from_array(UNLABELED, chunks=(2_000, 4)))
-    assert_same(model, in_memory)
-    assert killed[0] not in client.run(os.getpid).values()
+    rows = da.from_array(UNLABELED, chunks=(2_000, 4)).map_blocks(read, dtype=UNLABELED.dtype)
+    assert_same(fitted(rows), in_memory)
+    assert int(mark.read_text()) not in client.run(os.getpid).values()
+
+
+def test_rows_that_change_between_passes_are_refused():
+    counts = []
+
+    def read(block):
+        counts.append(len(block))
+        return block[: len(block) - len(counts) // 12]
+
+    rows = dd.from_pandas(pd.DataFrame(UNLABELED, columns=NAMES), npartitions=6)
+    rows = rows.map_partitions(read, meta=rows._meta)
+    with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match="rows changed"):
+        HedgeClipperClassifier("trees", n_estimators=12).fit(
+            pd.DataFrame(LABELED, columns=NAMES), Y[:300], X_unlabeled=rows
+        )
 
 
 def drawn(rows, n_rows, names=None, seed=0):
-    from hedgeclipper.io.distributed import draw_from, select_columns
+    from hedgeclipper.io.distributed import draw_from, select_columns, sizes_of
 
     rows = select_columns(rows, names, "X_unlabeled", 4)
     with dask.config.set(scheduler="threads"):
-        return draw_from(rows, n_rows, np.random.RandomState(seed), n_more=15)
+        return draw_from(rows, sizes_of(rows), n_rows, np.random.RandomState(seed), n_more=15)
 
 
 @pytest.mark.parametrize("knows_sizes", [True, False])

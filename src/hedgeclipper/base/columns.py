@@ -46,6 +46,7 @@ from hedgeclipper.io import (
 from hedgeclipper.io.arrays import cut, draw_rows, is_array
 from hedgeclipper.io.frames import is_float, plain_spelling, unique_values
 from hedgeclipper.io.messages import counted, warn_user
+from hedgeclipper.sklearn_private import _safe_indexing
 
 _NINES = [sign * (10.0**n - 1) for n in range(2, 8) for sign in (-1, 1)]
 LARGEST_ACCIDENT = 1e-6
@@ -316,20 +317,22 @@ class ColumnEncoder:
     def warn_of_unknown(self, X: Any) -> None:
         """Warn if of many rows of a frame none has a value of a column that can be used."""
         plans = self._readable if X.shape[0] >= LEAST_OTHERS else []
-        columns = _arrays(X, [plan.name for plan in plans])
-        for plan in plans:
-            for some in (columns[plan.name][:LEAST_OTHERS], columns[plan.name]):
-                values, _, lost = self._lost(plan, some)
-                if lost.sum() < (~missing_labels(values)).sum():
-                    break
-            else:
-                if lost.any():
-                    warn_user(
-                        f"Column {plan.name!r} has no value of the fit, but others such "
-                        f"as {values[lost][0]!r}: these rows are predicted by the other columns. "
-                        "Write its values as in the fit.",
-                        ColumnWarning,
-                    )
+        # the first rows clear nearly all columns, so that no others have to become objects
+        for rows in (_safe_indexing(X, slice(LEAST_OTHERS)), X):
+            columns, suspects = _arrays(rows, [plan.name for plan in plans]), []
+            for plan in plans:
+                values, _, lost = self._lost(plan, columns[plan.name])
+                if lost.sum() == (~missing_labels(values)).sum():
+                    suspects.append((plan, values[lost]))
+            plans = [plan for plan, _ in suspects]
+        for plan, values in suspects:
+            if values.size:
+                warn_user(
+                    f"Column {plan.name!r} has no value of the fit, but others such as "
+                    f"{values[0]!r}: these rows are predicted by the other columns. Write its "
+                    "values as in the fit.",
+                    ColumnWarning,
+                )
 
     @property
     def used_names(self) -> list[str]:

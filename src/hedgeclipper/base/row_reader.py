@@ -42,7 +42,7 @@ from hedgeclipper.io.arrays import (
     stack_rows,
     tag_rows,
 )
-from hedgeclipper.io.messages import import_extra, warn_user
+from hedgeclipper.io.messages import ROWS_CHANGED, import_extra, warn_user
 from hedgeclipper.sklearn_private import _safe_indexing
 
 UNLABELED = -1
@@ -345,10 +345,7 @@ class RowBatches:
             yield batch
         self.checksums[:] = self.checksums or [checksum]
         if self.checksums != [checksum]:
-            raise ValueError(
-                "The rows changed between passes. Pass a source that yields the same rows every "
-                "time, and leave files as they are while they are read, several times."
-            )
+            raise ValueError(ROWS_CHANGED)
 
 
 def _cells(batch: Any) -> tuple[np.ndarray, ...]:
@@ -373,12 +370,22 @@ class DaskRows:
     """Rows of a Dask array or frame, read where they are, block by block.
 
     ``name`` is what errors call them. ``more`` rows, in memory and read already, come after them.
+    ``known_sizes`` are those of the partitions, counted when they are first needed.
     """
 
     collection: Any
     read: RowReader
     name: str
     more: Any = None
+    known_sizes: list[int] = field(default_factory=list, repr=False)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of rows of each partition."""
+        from hedgeclipper.io.distributed import sizes_of
+
+        self.known_sizes[:] = self.known_sizes or sizes_of(self.collection)
+        return self.known_sizes
 
     def draw(
         self, n_rows: int, random_state: np.random.RandomState, n_more: int
@@ -386,7 +393,7 @@ class DaskRows:
         """Return what is drawn from the same rows in batches, here."""
         from hedgeclipper.io.distributed import draw_from
 
-        some, numbers = draw_from(self.collection, n_rows, random_state, n_more)
+        some, numbers = draw_from(self.collection, self.sizes, n_rows, random_state, n_more)
         return self.read(some, name=self.name) if some.shape[0] else some, numbers
 
     def score(
@@ -398,7 +405,8 @@ class DaskRows:
         """
         from hedgeclipper.io.distributed import score_and_draw
 
-        n_seen, digest, drawn = score_and_draw(self.collection, self.on_blocks(score), n_rows, seed)
+        sizes, n_seen, on_blocks = self.sizes, sum(self.sizes), self.on_blocks(score)
+        digest, drawn = score_and_draw(self.collection, sizes, on_blocks, n_rows, seed)
         if self.more is not None:
             more_digest, scores = score([self.more])
             drawn = merge_draws(drawn, tag_rows(seed, n_seen, scores), n_rows)

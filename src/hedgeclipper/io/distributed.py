@@ -19,7 +19,7 @@ from dask.delayed import Delayed
 
 from hedgeclipper.io.arrays import MAX_SEED, MODULUS, Draw, finish_draw, merge_draws, tag_rows
 from hedgeclipper.io.frames import check_columns
-from hedgeclipper.io.messages import import_extra
+from hedgeclipper.io.messages import ROWS_CHANGED, import_extra
 
 # else it is imported, and brings its own settings, while ours are set, and both are undone
 with suppress(ImportError):
@@ -32,46 +32,45 @@ LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1 TB"}
 
 
 def draw_from(
-    X: Any, n_rows: int, random_state: np.random.RandomState, n_more: int
+    X: Any, sizes: list[int], n_rows: int, random_state: np.random.RandomState, n_more: int
 ) -> tuple[Any, np.ndarray]:
     """Return what `arrays.draw_batches` would, of the partitions of a Dask collection."""
-    seed, sizes = random_state.randint(MAX_SEED), _sizes_of(X)
+    seed = random_state.randint(MAX_SEED)
     with dask.config.set(LARGE_GRAPHS):
-        drawn = _draw(partitions_of(X), sizes, n_rows, seed)
+        drawn = _draw(partitions_of(X), sizes, n_rows, seed).compute()
     return finish_draw(drawn, n_rows, seed, sum(sizes), n_more)
 
 
 def score_and_draw(
-    X: Any, score: Callable[[Any], tuple[int, np.ndarray]], n_rows: int, seed: int
-) -> tuple[int, int, Draw]:
-    """Return number and digest of the rows of a Dask collection, and scores of some, drawn here.
+    X: Any, sizes: list[int], score: Callable[[Any], tuple[int, np.ndarray]], n_rows: int, seed: int
+) -> tuple[int, Draw]:
+    """Return the digest of the rows of a Dask collection, and scores of some, drawn there.
 
-    ``score`` returns digest and scores of a partition's rows, or raises. They stay with the workers
-    until the rows of all partitions are counted.
+    ``score`` returns digest and scores of a partition's rows, or raises.
     """
     sent = _sent(score)
+    scored = [dask.delayed(_call)(part, sent) for part in partitions_of(X)]
+    drawn = _draw([one[1] for one in scored], sizes, n_rows, seed)
     with dask.config.set(LARGE_GRAPHS):
-        scored = dask.persist(*[dask.delayed(_call)(part, sent) for part in partitions_of(X)])
-        digests, scores = [one[0] for one in scored], [one[1] for one in scored]
-        sizes, digests = dask.compute([part.shape[0] for part in scores], digests)
-        return sum(sizes), sum(digests) % MODULUS, _draw(scores, sizes, n_rows, seed)
+        digests, found = dask.compute([one[0] for one in scored], drawn)
+    return sum(digests) % MODULUS, found
 
 
-def _draw(parts: Sequence[Any], sizes: Sequence[int], n_rows: int, seed: int) -> Draw:
-    """Return rows drawn from parts of these sizes, the same as from the rows in batches.
+def _draw(parts: Sequence[Any], sizes: Sequence[int], n_rows: int, seed: int) -> Any:
+    """Return a task that draws rows from parts of these sizes, as from the rows in batches.
 
     Draws are merged on the workers, a few at a time.
     """
     starts = np.cumsum([0, *sizes[:-1]]).tolist()
     draws = [
-        dask.delayed(_draw_part)(part, n_rows, seed, start)
-        for part, start in zip(parts, starts, strict=True)
+        dask.delayed(_draw_part)(part, n_rows, seed, start, size)
+        for part, start, size in zip(parts, starts, sizes, strict=True)
     ]
     merge = partial(reduce, partial(merge_draws, n_rows=n_rows))
     while len(draws) > 1:
         groups = [draws[start : start + FAN_IN] for start in range(0, len(draws), FAN_IN)]
         draws = [dask.delayed(merge)(group) for group in groups]
-    return draws[0].compute()
+    return draws[0]
 
 
 def select_columns(X: Any, names: list[str] | None, name: str, n_features: int) -> Any:
@@ -135,18 +134,22 @@ def partitions_of(X: Any) -> list[Any]:
     return list(np.ravel(X.to_delayed()))
 
 
-def _sizes_of(X: Any) -> list[int]:
+def sizes_of(X: Any) -> list[int]:
     """Return the number of rows of each partition, which are read if Dask does not know it."""
     if _is_array(X) and not np.isnan(X.chunks[0]).any():
         return list(X.chunks[0])
-    return list(dask.compute(*[part.shape[0] for part in partitions_of(X)]))
+    # of files, Dask reads the columns that are used
+    some = X if _is_array(X) else X[list(X.columns[:1])]
+    return list(dask.compute(*[part.shape[0] for part in partitions_of(some)]))
 
 
 def _call(part: Any, work: Callable[[Any], Any]) -> Any:
     return work(part)
 
 
-def _draw_part(rows: Any, n_rows: int, seed: int, start: int) -> Draw:
+def _draw_part(rows: Any, n_rows: int, seed: int, start: int, size: int) -> Draw:
+    if rows.shape[0] != size:
+        raise ValueError(ROWS_CHANGED)
     return merge_draws(None, tag_rows(seed, start, rows), n_rows)
 
 

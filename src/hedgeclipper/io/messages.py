@@ -11,6 +11,10 @@ from typing import Any
 
 # where warnings do not point to, since they concern the code that called
 NOT_THE_USER = ("hedgeclipper", "sklearn", "contextlib")
+ROWS_CHANGED = (
+    "The rows changed between passes. Pass a source that yields the same rows every time, and "
+    "leave files as they are while they are read, several times."
+)
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
