@@ -17,7 +17,7 @@ from benchmarks.pages import DOCS, markdown_table, write_sections  # noqa: E402
 
 
 def describe(results: Path) -> str:
-    """Return tries and failures of the last run: a line for each area.
+    """Return tries by area of the last run, and a table of the areas that failed.
 
     An area that has begun and not ended took its process with it: that is a failure, too.
     """
@@ -31,9 +31,10 @@ def describe(results: Path) -> str:
         failures[area] += record.get("failures", 0)
         running[area] += 1 if "has_begun" in record else -1
     failures.update({area: max(n, 0) for area, n in running.items()})
-    rows = [[area, f"{n:,}", f"{failures[area]:,}"] for area, n in sorted(tries.items())]
-    total = ["all", f"{tries.total():,}", f"{failures.total():,}"]
-    return markdown_table([["area", "tries", "failures"], *rows, total])
+    areas = "; ".join(f"{area}: {n:,}" for area, n in tries.most_common())
+    told = f"{tries.total():,} tries, {failures.total():,} failures. Tries by area: {areas}."
+    rows = [[area, f"{tries[area]:,}", f"{n:,}"] for area, n in sorted(failures.items()) if n]
+    return f"{told}\n\n{markdown_table([['area', 'tries', 'failures'], *rows])}" if rows else told
 
 
 def main(results: str, page: str = str(DOCS / "benchmarks.md")) -> None:
