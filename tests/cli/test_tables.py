@@ -14,6 +14,7 @@ from hedgeclipper.cli.tables import (
     Files,
     find_id_columns,
     parse_classes,
+    with_free_names,
     write_frame,
 )
 from tests.command_line import cancer, flowers
@@ -65,6 +66,15 @@ def test_dates_are_written_as_they_were(tmp_path, cell):
     files = written(tmp_path, rows={"day": [cell, None], "x": [1, 2]})
     write_frame(files.frame(), tmp_path / "again.csv", force=False)
     assert pd.read_csv(tmp_path / "again.csv", dtype=str)["day"].fillna("").tolist() == [cell, ""]
+
+
+def test_columns_get_other_names_where_theirs_are_to_be_written():
+    frame = pd.DataFrame({"note": [1], "note_": [2], "x": [3]})
+    assert with_free_names(frame, ("source", "note")).to_dict("list") == {
+        "note__": [1],
+        "note_": [2],
+        "x": [3],
+    }
 
 
 def write_workbook(frame, path):

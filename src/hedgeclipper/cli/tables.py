@@ -311,6 +311,16 @@ def write_table(parts: Iterable[Any], path: Path, force: bool) -> None:
             writer.write(part)
 
 
+def with_free_names(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """Return a frame in which columns with names that are to be written have a "_" behind them."""
+    for name in sorted(set(names).intersection(frame)):
+        other = f"{name}_"
+        while other in frame:
+            other += "_"
+        frame = frame.rename(columns={name: other})
+    return frame
+
+
 def write_frame(frame: pd.DataFrame, path: Path, force: bool) -> None:
     """Write a frame to a file, as its suffix says; in CSV, dates have no time that they lack."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
