@@ -129,7 +129,7 @@ def test_automatic_labels_of_the_unlabeled_rows_are_a_guarantee(command, kind, s
         command.out,
         re.MULTILINE,
     )
-    assert "error that was named before the labels were seen" in " ".join(command.out.split())
+    assert "was chosen before the labels were seen" in " ".join(command.out.split())
     again = pd.read_csv("sure.csv", dtype={"label": str})
     # missing strings are None in Parquet files and NaN in CSV files
     same = (one.astype(object).where(one.notna(), "") for one in (again, sure))

@@ -35,7 +35,7 @@ USED_LABELS = "its labels were used in the fit, too; a confidence_level holds so
 # quarter of what they add keeps the level on real votes
 ADDED_ERRORS, ADDED_LABELS = 0.5, 1.0
 # of a guarantee without the record of a sample
-STATED = "that the labels are a random sample was stated, not known"
+STATED = "this assumes that the labels are a random sample"
 
 
 @dataclass(frozen=True, repr=False)

@@ -301,4 +301,4 @@ def one_question(found: Any) -> str:
     """Return what a guarantee is for, which nobody can check from run to run; "" without one."""
     if found.kind != "guarantee" or not found.n_automatic:
         return ""
-    return " The guarantee is for the one error that was named before the labels were seen."
+    return " This holds if --max-error was chosen before the labels were seen."
