@@ -210,7 +210,7 @@ def test_json_is_all_there_is_on_standard_output_and_quiet_prints_nothing(comman
     found = command.result["certificate"]
     assert (found["kind"], found["confidence_level"]) == ("estimate", 0.95)
     assert found["error_lower"] < found["error"] < found["error_upper"]
-    assert "labels were used in the fit" in found["reason"]
+    assert "the fit used the labels" in found["reason"]
     assert command.result["notes"] == []
     assert command(*words, "--json").code == 4
     assert command.result == {
