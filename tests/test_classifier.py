@@ -287,6 +287,12 @@ def test_marks_give_what_rows_of_their_own_give(kind):
     assert (marked.n_labeled_, marked.n_unlabeled_) == (200, 800)
 
 
+def test_labels_may_be_floats():
+    names = np.array([2.0, 5.0])
+    found = fitted("own", names[Y]).predict(X[T])
+    np.testing.assert_array_equal(found, names[usual("own").predict(X[T])])
+
+
 @pytest.mark.parametrize("kind", ["default", "trees", "own"])
 def test_jobs_do_not_change_the_result_and_seeds_do(kind):
     assert_same(fitted(kind, n_jobs=2), usual(kind))

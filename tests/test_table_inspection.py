@@ -115,9 +115,10 @@ def test_the_leaderboard_has_the_figures_of_voters_and_model(y):
         accuracy = np.mean(predictor.predict(X[200:]) == y[200:])
         assert board["accuracy"][name] == pytest.approx(accuracy)
     marked = np.where(np.arange(200) < 50, y[200:], np.nan)
-    some = model.leaderboard(X[200:], marked).drop(columns="seconds")
     theirs = model.leaderboard(X[200:250], y[200:250]).drop(columns="seconds")
-    pd.testing.assert_frame_equal(some, theirs)
+    for rows in (X[200:], [X[200:220], X[220:]]):
+        some = model.leaderboard(rows, marked).drop(columns="seconds")
+        pd.testing.assert_frame_equal(some, theirs)
 
 
 def test_a_leaderboard_needs_a_label_for_each_row():
@@ -126,6 +127,8 @@ def test_a_leaderboard_needs_a_label_for_each_row():
     for y in (Y[200:240], Y[:300]):
         with pytest.raises(ValueError, match="inconsistent numbers of samples"):
             model.leaderboard(X[200:260], y)
+    with pytest.raises(TypeError, match=r"y='target' names a column .* from frames alone"):
+        model.leaderboard(X, "target")
 
 
 def test_voters_without_probabilities_are_on_the_leaderboard():

@@ -23,10 +23,11 @@ from hedgeclipper.base.columns import (
     warn_of_columns,
     warn_of_spellings,
 )
-from hedgeclipper.base.evaluation import evaluate_predictions
+from hedgeclipper.base.evaluation import evaluate_predictions, rows_and_labels
 from hedgeclipper.base.predictions import TableClassifier, TablePredictor, warn_of_never_predicted
 from hedgeclipper.base.results import ResultsMixin
 from hedgeclipper.base.row_reader import (
+    NO_UNLABELED_ROWS,
     HeldOutRows,
     RowReader,
     SemiSupervisedRows,
@@ -45,7 +46,7 @@ from hedgeclipper.out_of_sample import (
     check_on_held_out,
     predict_unseen,
 )
-from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition, _safe_indexing
+from hedgeclipper.sklearn_private import Interval, StrOptions, _BaseComposition
 from hedgeclipper.table_inspection import UnlabeledGain, permutation_importances, unlabeled_gain
 from hedgeclipper.voters.classifiers import LabeledRows, check_estimators
 from hedgeclipper.voters.tree_groups import (
@@ -336,7 +337,7 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix
+        X : array-like, frame, sparse matrix, batches or files
             Rows, as in ``fit``. They should be new to the model.
         y : array-like of shape (n_samples,), or str
             Labels, as in ``evaluate``.
@@ -347,12 +348,13 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
             The comparison, largest AUC first.
         """
         pandas = import_extra("pandas", "io", "leaderboard")
-        X, y = split_target(X, y)
+        X, y = rows_and_labels(X, y)
         known, true = self._labels_to_score(y)
-        rows, predictor, classes = self._check_more(X, "X"), self._predictor, self.classes_
-        check_consistent_length(rows, known)
-        rows = _safe_indexing(rows, np.flatnonzero(known))
-        scores = predictor.scorer.score(rows, self.n_jobs).astype(float)
+        predictor, classes, n_jobs = self._predictor, self.classes_, self.n_jobs
+        parts = [predictor.scorer.score(batch, n_jobs) for batch in self._batches(X)]
+        scores = np.concatenate(parts).astype(float)
+        check_consistent_length(scores, known)
+        scores = scores[known]
         raw = predictor.raw_of(scores)
         pairs = [(predictor.predict(raw), predictor.probabilities(raw))]
         pairs += [(classes[own.argmax(axis=1)], own) for own in probabilities_by_voter(scores)]
@@ -540,6 +542,8 @@ class HedgeClipperClassifier(ResultsMixin, _BaseComposition, TableClassifier):
         is_unlabeled = np.ones(unlabeled.n_rows, dtype=bool)
         if held is not None and given.has_unlabeled:
             is_unlabeled[held.positions_in(unlabeled.n_rows)] = False
+        if not is_unlabeled.any():
+            raise ValueError(NO_UNLABELED_ROWS)
         self.n_labeled_ = given.y_labeled.size
         self.n_unlabeled_ = int(is_unlabeled.sum()) if given.has_unlabeled else 0
         self._labels = None

@@ -1,8 +1,8 @@
 """What this package imports of scikit-learn that is not public, all in one place.
 
-Any version of scikit-learn may change it. ``tests/test_sklearn_private.py`` tells with the oldest
-and the newest version allowed whether all of it is there and does what we rely on. Other compiled
-types in saved models are known by name only, in `persistence`.
+Any version of scikit-learn may change it: tests run with the oldest and the newest version allowed,
+and ``tests/test_sklearn_private.py`` tells whether trees have the arrays that `persistence` checks.
+Other compiled types in saved models are known by name only, there.
 """
 
 # ruff: noqa: F401

@@ -229,6 +229,21 @@ def test_dates_may_be_strings_in_one_frame_and_dates_in_the_other(written, unit)
         np.testing.assert_array_equal(found, expected)
     with pytest.raises(ValueError, match="Column 'day' holds dates only in the labeled rows, or"):
         ColumnEncoder().fit(texts.replace(texts.loc[0, "day"], "soon"), dates)
+    objects = pd.DataFrame({"day": pd.Series([*dates["day"][:30].dt.date, None], dtype=object)})
+    known = ColumnEncoder().fit(texts)
+    np.testing.assert_array_equal(known.transform(objects), known.transform(dates))
+
+
+@pytest.mark.parametrize("others", [[2019, 2020], [timedelta(1), timedelta(2)]])
+def test_what_is_no_date_is_refused_beside_dates_and_noted_in_new_rows(others):
+    """Numbers were missing values, without a word."""
+    dates = pd.DataFrame({"day": pd.to_datetime(["2020-01-20", "2020-02-21"])})
+    other = pd.DataFrame({"day": others})
+    for X, X_unlabeled in ((other, dates), (dates, other)):
+        with pytest.raises(ValueError, match="Column 'day' holds dates only in the labeled rows"):
+            ColumnEncoder().fit(X, X_unlabeled)
+    for known in (dates, dates.astype(str)):
+        assert ColumnEncoder().fit(known).unknown_values(other)["day"].total() == 2
 
 
 @pytest.mark.parametrize("unit", ["s", "ns"])

@@ -7,9 +7,10 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binomtest
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, log_loss, recall_score, roc_auc_score
 
-from hedgeclipper import ColumnWarning, HedgeClipperClassifier, SeenRowsWarning
+from hedgeclipper import ColumnWarning, HedgeClipperClassifier, SeenRowsWarning, VoteAggregator
 from hedgeclipper.base.evaluation import evaluate_predictions
 
 
@@ -122,6 +123,10 @@ def test_the_target_of_a_frame_may_be_named(convert):
     assert ours.score(whole, "income") == theirs.score(frame[["a", "b"]], frame["income"])
     with pytest.raises(ValueError, match=r"X has no column 'incone'. It has 'a', 'b', 'income'"):
         small().fit(whole, "incone")
+    own = HedgeClipperClassifier([("linear", LogisticRegression())], random_state=0)
+    numbers = convert(frame.drop(columns="b").assign(c=frame["a"] ** 2))
+    assert own.fit(numbers, "income").feature_names_in_.tolist() == ["a", "c"]
+    assert own.evaluate(numbers, "income").n_samples > 30
 
 
 @pytest.mark.parametrize("confidence_level", [None, 0.9])
@@ -179,3 +184,13 @@ def test_labels_of_files_are_named(form, tmp_path):
     assert model.score(rows, "income") == model.score(new, "income")
     with pytest.raises(ValueError, match=r"has no column 'incom'.* Did you mean 'income'"):
         model.evaluate(rows, "incom")
+
+
+def test_gold_labels_in_a_file_of_votes_are_no_voter(tmp_path):
+    votes = pd.DataFrame(np.tile([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 0, 1]], (10, 1)))
+    table, path = votes.set_axis(list("abc"), axis=1), tmp_path / "votes.csv"
+    model = VoteAggregator().fit(table, np.where(np.arange(40) < 8, votes[0], -1))
+    gold = table.assign(gold=votes[0])
+    gold.to_csv(path, index=False)
+    assert model.evaluate(path, "gold").describe() == model.evaluate(gold, "gold").describe()
+    assert model.score(path, "gold") == model.score(gold, "gold")

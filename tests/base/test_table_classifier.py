@@ -267,8 +267,9 @@ def test_labels_of_rows_that_are_not_kept_are_not_kept_either(folder):
 )
 def test_rows_that_will_not_do_are_named(change, error, message, tmp_path):
     change(UNLABELED).to_parquet(tmp_path / "rows.parquet")
-    with pytest.raises(error, match=message):
-        fitted(tmp_path / "rows.parquet")
+    for level in (None, 0.9):
+        with pytest.raises(error, match=message):
+            fitted(tmp_path / "rows.parquet", confidence_level=level)
 
 
 def test_rows_that_can_be_read_only_once_are_refused():

@@ -24,13 +24,14 @@ def read(tmp_path, content):
 def test_tasks_are_read_back_without_labels(tmp_path):
     rows = [
         {"row": np.int64(3), "text": "é", "score": np.nan, "prediction": "yes"},
-        {"row": np.int64(4), "text": None, "score": 0.5, "prediction": None},
+        {"row": np.int64(4), "text": None, "score": np.inf, "prediction": None},
     ]
     write_tasks(rows, tmp_path / "tasks.json", prediction="prediction")
     tasks = json.loads((tmp_path / "tasks.json").read_text("utf-8"))
     assert tasks[0]["data"] == {"row": 3, "text": "é", "score": None, "prediction": "yes"}
     assert tasks[0]["predictions"][0]["result"][0]["value"] == {"choices": ["yes"]}
     assert "predictions" not in tasks[1]
+    assert tasks[1]["data"]["score"] is None  # JSON knows no infinite numbers
 
 
 def test_both_kinds_of_export(tmp_path):

@@ -272,6 +272,7 @@ def test_memory_map_is_read_in_blocks_and_not_copied(tmp_path, monkeypatch, view
     assert all(np.shares_memory(block, mapped) for block in blocks)
     np.testing.assert_array_equal(np.vstack(blocks), mapped)
     assert len(list(as_source(mapped.copy()))) == 1
+    assert sum(map(len, as_source(memory_map(tmp_path, np.empty((0, 2)))))) == 0
 
 
 def test_arrays_have_no_column_to_be_the_label(tmp_path):

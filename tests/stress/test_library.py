@@ -167,8 +167,8 @@ def check_files(data, folder):
             frame.to_csv(path, index=False, sep="\t" if "tsv" in kind else ",")
     except ValueError:  # columns of the same name, which these formats do not write
         return
-    strings = data.draw(st.booleans())
-    source = outcome(lambda: as_source(path, strings=strings))
+    frames = data.draw(st.integers(0, 1))
+    source = outcome(lambda: as_source(path, frames=frames))
     if source is None:
         return
     batches = outcome(lambda: list(source))

@@ -124,11 +124,16 @@ def test_files_give_the_same_as_frames(tmp_path, suffix):
 def test_numbers_are_strings_where_other_voters_have_strings(tmp_path):
     """One of the voters happens to vote for no class but 1 and 2."""
     frame = pd.DataFrame({"a": [1, 2, None, -1], "b": ["other", "1", None, "2"]})
-    frame.astype({"a": "Int64"}).to_csv(tmp_path / "votes.csv", index=False)
-    for table in (frame, tmp_path / "votes.csv"):
+    frame.to_csv(tmp_path / "votes.csv", index=False)
+    frame.to_parquet(tmp_path / "votes.parquet")
+    for table in (frame, tmp_path / "votes.csv", tmp_path / "votes.parquet"):
         votes = Votes.of(table)
         assert votes.classes.tolist() == ["1", "2", "other"]
         assert votes.matrix.toarray().tolist() == [[1, 3], [2, 1], [0, 0], [0, 2]]
+    (tmp_path / "codes.csv").write_text("a,b\n01,01\n02,other\n")
+    assert Votes.of(tmp_path / "codes.csv").classes.tolist() == ["01", "02", "other"]
+    alone = Votes.of(frame[["a"]]).align(["a", "b"], ["1", "2", "other"])
+    assert alone.matrix.toarray().tolist() == [[1, 0], [2, 0], [0, 0], [0, 0]]
     with pytest.raises(TypeError, match="either all numbers"):
         Votes.of(frame.assign(b=[True, False, None, True], c="other"))
 

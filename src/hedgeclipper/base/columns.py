@@ -24,7 +24,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, normalize
-from sklearn.utils import check_array, gen_batches, murmurhash3_32
+from sklearn.utils import check_array, murmurhash3_32
 from threadpoolctl import threadpool_limits
 
 from hedgeclipper.base.dates import (
@@ -48,7 +48,6 @@ from hedgeclipper.io.frames import is_float, plain_spelling, unique_values
 from hedgeclipper.io.messages import counted, warn_user
 
 _NINES = [sign * (10.0**n - 1) for n in range(2, 8) for sign in (-1, 1)]
-LEAST_MARKS = 2
 LARGEST_ACCIDENT = 1e-6
 LEAST_OTHERS = 20
 COPIES = "its values alone tell the classes apart"
@@ -77,7 +76,7 @@ def mark_note(numbers: np.ndarray) -> str:
         others = numbers[numbers != mark]
         count = numbers.size - others.size
         is_marked = mark in _NINES
-        if not is_marked or count < LEAST_MARKS or np.unique(others).size < 2:
+        if not is_marked or count < 2 or np.unique(others).size < 2:
             continue
         if (mark < 0 <= others.min()) or np.abs(others - mark).min() > np.ptp(others):
             return (
@@ -369,7 +368,7 @@ class ColumnEncoder:
         self, plan: ColumnPlan, column: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return different values, the number of each row's, and which of them cannot be used."""
-        if column.dtype.kind in "biufM" and plan.kind != "categories":
+        if column.dtype.kind in {"categories": "", "dates": "M"}.get(plan.kind, "biuf"):
             column = column[:0]
         values, codes = unique_values(column.astype(object))
         if plan.kind == "categories":
@@ -392,6 +391,8 @@ class TextView:
     docs/ablations.md.)
     """
 
+    n_columns = N_TEXT_COMPONENTS + 1
+
     def fit(self, values):
         """Learn components and counts of a column of strings."""
         texts = as_text(values)
@@ -406,20 +407,14 @@ class TextView:
     def transform(self, values):
         """Return the components and the logarithm of the count, shape (n_rows, n_columns)."""
         values, codes = unique_values(values.astype(object))
-        if values.size == 0:
-            return np.empty((0, self.n_columns))
         texts = as_text(values)
         counts = np.array([self._counts.get(text, 1) for text in texts.tolist()])
         made = np.empty((texts.size, self.n_columns))
         made[:, -1] = np.log(counts)
-        for some in gen_batches(texts.size, TEXTS_AT_ONCE):
+        for start in range(0, texts.size, TEXTS_AT_ONCE):
+            some = slice(start, start + TEXTS_AT_ONCE)
             made[some, :-1] = self._components.transform(letter_groups(texts[some]))
         return made[codes]
-
-    @property
-    def n_columns(self):
-        """Number of columns that it makes."""
-        return N_TEXT_COMPONENTS + 1
 
 
 def letter_groups(texts: np.ndarray) -> sparse.csr_matrix:
@@ -578,11 +573,12 @@ def _joined(name: Any, values: np.ndarray, more: np.ndarray) -> np.ndarray:
     part_kinds = [kind_of(part) for part in parts]
     kinds = {*part_kinds} - {"nothing"}
     if len(kinds) > 1 and kinds & {"numbers", "dates"}:
-        own = part_kinds.index("categories") if "categories" in kinds else 1
-        texts = as_text(parts[own][~missing_labels(parts[own])]).tolist()
+        strings = parts[part_kinds.index("categories")] if "categories" in kinds else values[:0]
+        texts = as_text(strings[~missing_labels(strings)]).tolist()
         formats = formats_of(texts) if "dates" in kinds else []
         if len(formats) == 1:
-            parts[1 - own] = date_texts(parts[1 - own], formats[0])
+            own = part_kinds.index("dates")
+            parts[own] = date_texts(parts[own], formats[0])
         elif "dates" in kinds or not (are_amounts(texts) or strays_of(texts) is not None):
             what = "dates" if "dates" in kinds else "numbers"
             raise ValueError(

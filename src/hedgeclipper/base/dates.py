@@ -119,8 +119,9 @@ def _read_by_pandas(values: np.ndarray, date_format: str | None) -> np.ndarray:
         import pandas
     except ImportError:
         return nothing
-    texts = pandas.Series(values, dtype=object).str.strip()
-    found = pandas.to_datetime(texts, format=date_format, errors="coerce", utc=True)
+    texts = [value.strip() if isinstance(value, str) else None for value in values.tolist()]
+    column = pandas.Series(texts, dtype=object)
+    found = pandas.to_datetime(column, format=date_format, errors="coerce", utc=True)
     return found.dt.tz_localize(None).to_numpy().astype("datetime64[us]")
 
 

@@ -172,11 +172,11 @@ def evaluate_predictions(
     )
 
 
-def _variance_of_mean(placements: np.ndarray) -> float:
+def _variance_of_mean(values: np.ndarray) -> float:
     """Return the variance of a mean of proportions, the largest possible for a single one."""
-    if placements.size == 1:
-        return float(placements[0] * (1.0 - placements[0]))
-    return float(placements.var(ddof=1) / placements.size)
+    if values.size == 1:
+        return float(values[0] * (1.0 - values[0]))
+    return float(values.var(ddof=1) / values.size)
 
 
 def _auc(
@@ -224,13 +224,14 @@ def _with_interval(value: float, interval: tuple[float, float]) -> str:
     return f"{value:.3f} ({interval[0]:.3f} to {interval[1]:.3f})"
 
 
-def _rows_and_labels(X: Any, y: Any) -> tuple[Any, Any]:
+def rows_and_labels(X: Any, y: Any) -> tuple[Any, Any]:
     """Return rows and labels; where y is a name, these are that column of a frame or of files."""
     if not (isinstance(y, str) and is_batched(X)):
         return split_target(X, y)
     columns: list[str] | None = None if isinstance(X, Source) else []  # the labels alone
     source = as_source(X, name="X", columns=columns, label=y, frames=1)
-    return X, np.concatenate([np.empty(0), *(labels for _, labels in source.labeled_batches())])
+    labels = np.concatenate([np.empty(0), *(own for _, own in source.labeled_batches())])
+    return as_source(X, name="X", label=y), labels
 
 
 class LabeledScoreMixin(ClassifierMixin):
@@ -259,7 +260,7 @@ class LabeledScoreMixin(ClassifierMixin):
         float
             Proportion of the labeled rows that are classified correctly.
         """
-        X, y = _rows_and_labels(X, y)
+        X, y = rows_and_labels(X, y)
         known, true = self._labels_to_score(y)
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         predicted = np.asarray(self.predict(X))
@@ -288,7 +289,7 @@ class LabeledScoreMixin(ClassifierMixin):
         Evaluation
             What was found; ``print`` shows the most important figures.
         """
-        X, y = _rows_and_labels(X, y)
+        X, y = rows_and_labels(X, y)
         known, true = self._labels_to_score(y)
         classes = self.classes_.tolist()
         strange = [label for label in dict.fromkeys(true.tolist()) if label not in classes]

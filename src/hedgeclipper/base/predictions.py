@@ -176,9 +176,6 @@ def warn_of_never_predicted(
     return never
 
 
-NUMBERS_ONLY = RowReader({})
-
-
 class TableClassifier(LabeledScoreMixin, BaseEstimator):
     """Takes labeled and unlabeled rows in any form, and predicts for rows in any form."""
 
@@ -284,7 +281,7 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
         return hasattr(self, "_predictor")
 
     def _check_rows(
-        self, X: Any, y: Any, X_unlabeled: Any, reader: RowReader = NUMBERS_ONLY
+        self, X: Any, y: Any, X_unlabeled: Any, reader: RowReader
     ) -> SemiSupervisedRows:
         """Return the rows of a fit; what reads others like them is then in ``_reader``.
 
@@ -425,19 +422,20 @@ class TableClassifier(LabeledScoreMixin, BaseEstimator):
             whole[rows.marked] = predicted
         return whole
 
-    def _raw_by_batch(self, X: Any, instead: str = "pass X.compute()") -> Iterator[tuple[Any, Any]]:
-        """Yield batches of rows, read once, with their raw predictions; not for Dask.
+    def _raw_by_batch(self, X: Any, *instead: str) -> Iterator[tuple[Any, Any]]:
+        """Yield `_batches` with their raw predictions."""
+        for batch in self._batches(X, *instead):
+            yield batch, self._predictor.raw_predictions(batch, self.n_jobs)
 
-        ``instead`` is what a user of Dask should do.
-        """
+    def _batches(self, X: Any, instead: str = "pass X.compute()") -> Iterable[Any]:
+        """Return batches of rows, read once; ``instead`` is what a user of Dask should do."""
         if is_dask(X):
             raise TypeError(
                 f"X must be rows that can be read here. Got a Dask collection: {instead}, or pass "
                 "its files."
             )
         rows = self._check_more(X, "X", once=True)
-        for batch in rows if isinstance(rows, RowBatches) else row_slices(rows):
-            yield batch, self._predictor.raw_predictions(batch, self.n_jobs)
+        return rows if isinstance(rows, RowBatches) else row_slices(rows)
 
     def _predict(self, X: Any, method: str, name: str) -> Any:
         """Return what this method of the predictor makes of rows; lazy for Dask.

@@ -250,6 +250,11 @@ def labeled_only(X: Any, y: np.ndarray, advice: str) -> SemiSupervisedRows:
 
 def label_values(y: Any) -> np.ndarray:
     """Return labels as an array of shape (n_samples,), in which missing ones are as they came."""
+    if isinstance(y, str):
+        raise TypeError(
+            f"y={y!r} names a column of labels, and here labels are taken from frames alone. Pass "
+            "a frame, or labels as an array."
+        )
     return column_or_1d(as_plain_array(y), warn=True)
 
 

@@ -200,25 +200,14 @@ def holds_numbers(kind: Any) -> bool:
     return any(check(kind) for check in checks)
 
 
-def holds_strings(kind: Any) -> bool:
-    """Return whether a column of this Arrow type holds strings."""
-    types, kind = pyarrow("pyarrow.types"), _value_type(kind)
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-
-
 def _value_type(kind: Any) -> Any:
     """Return the Arrow type of a column's values: that of its dictionary if it has one."""
     return kind.value_type if pyarrow("pyarrow.types").is_dictionary(kind) else kind
 
 
-def numbers_of(column: Any, place: str, *, strings: bool = False) -> np.ndarray:
-    """Return a column as numbers of its own type, or as floats where it has missing values.
-
-    With ``strings``, a column of strings is returned as objects, None or NaN for a missing one.
-    """
+def numbers_of(column: Any, place: str) -> np.ndarray:
+    """Return a column as numbers of its own type, or as floats where it has missing values."""
     values = np.asarray(column)
-    if strings and values.dtype.kind in "OUT":
-        return values
     if values.dtype.kind == "O":
         missing = missing_labels(values)
         if all(isinstance(value, (bool, np.bool_)) for value in values[~missing]):

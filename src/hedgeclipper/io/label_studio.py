@@ -23,6 +23,7 @@ from typing import Any
 
 from hedgeclipper.io.atomic import atomic_path, naming_output
 from hedgeclipper.io.frames import is_missing
+from hedgeclipper.io.messages import as_json
 
 CHOICES, OBJECT, MODEL = "label", "row", "hedgeclipper"
 # what JSON-MIN adds to the data of a row; its id replaces a column of that name
@@ -120,7 +121,5 @@ def _only(choices: list, place: str) -> Any:
 
 def _plain(value: Any) -> Any:
     """Return a value that JSON knows."""
-    if is_missing(value):
-        return None
-    value = value.item() if hasattr(value, "item") else value
-    return value if isinstance(value, bool | int | float | str) else str(value)
+    value = None if is_missing(value) else as_json(value)
+    return value if isinstance(value, bool | int | float | str | None) else str(value)

@@ -21,7 +21,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import gen_batches
 
 from hedgeclipper.io.arrays import as_rows, rows_per_batch
 from hedgeclipper.io.csv_dialect import UNKNOWN_DIALECT, CsvDialect
@@ -35,7 +34,6 @@ from hedgeclipper.io.frames import (
     frame_columns,
     frame_with,
     holds_numbers,
-    holds_strings,
     index_names,
     is_float,
     is_frame,
@@ -111,12 +109,12 @@ class TableFile:
         names: list[str],
         label: str | None = None,
         size: int | None = None,
-        strings: bool | Sequence[str] = False,
+        strings: Sequence[str] | None = None,
     ) -> Batches:
         """Yield checked record batches of these columns and the label, of at most so many rows.
 
-        Only CSV has to know whether columns may hold ``strings``. A list of names says that columns
-        are of any kind: they have types that suit all rows, and those in the list hold strings.
+        Columns hold numbers, unless ``strings`` are given: then they are of any kind, and those of
+        these names hold strings. Only CSV has to know; columns have types that suit all rows.
         """
         size = size or rows_per_batch(len(names))
         wanted = names if label is None else [*names, label]
@@ -157,8 +155,7 @@ class CsvFile(TableFile):
     """Rows of a CSV file, compressed or not; how it is written is found in its first lines.
 
     In batches, numbers are read as float64 whatever the first lines look like, and labels as
-    numbers if the first one is; where strings are allowed and a column has some, all but booleans
-    are strings.
+    numbers if the first one is.
     Nothing, NA, NaN and null mark a missing value. With ``keep_zeros``, columns in which digits
     begin with 0, such as postal codes, are strings. Arrow reads up to 32 blocks of 1 MB ahead.
     """
@@ -225,14 +222,12 @@ class CsvFile(TableFile):
     def _read(self, names: list[str], size: int, label: str | None, strings: Any) -> Batches:
         schema, label_type, more = self.schema, None, {}
         types = {name: schema.field(name).type for name in names if name != label}
-        if not isinstance(strings, bool):
+        if strings is not None:
             types = self._types_of_all_rows(schema, list(types), strings)
             more["null_values"] = missing_strings()
-        # the first lines of a column of strings may be empty, or look like numbers
-        has_strings = strings is True and any(map(holds_strings, types.values()))
         for name, kind in types.items():
             if str(kind) != "bool" and holds_numbers(kind) and not more:
-                types[name] = pyarrow().string() if has_strings else pyarrow().float64()
+                types[name] = pyarrow().float64()
         if label is not None:
             types[label] = pyarrow().string()
         with self._open(names, types, schema.names, **more) as reader:
@@ -440,7 +435,7 @@ class Request:
     columns: list[str] | None = None
     label: str | None = None
     dtype: Any = None
-    strings: bool | Sequence[str] = False
+    strings: Sequence[str] = ()
     frames: int = 0
     once: bool = field(default=False, compare=False)
     data: Any = field(default=None, compare=False, repr=False)
@@ -507,7 +502,7 @@ def as_source(
     columns: Sequence[str] | None = None,
     label: str | None = None,
     dtype: Any = None,
-    strings: bool | Sequence[str] = False,
+    strings: Sequence[str] = (),
     frames: int = 0,
     once: bool = False,
 ) -> Source:
@@ -530,10 +525,8 @@ def as_source(
         Name of the column with the labels, for `Source.labeled_batches`.
     dtype : dtype, optional
         Of the rows. Default: one that holds the columns of a batch; float64 for CSV.
-    strings : bool or sequence of str, default=False
-        Whether columns of frames and files may hold strings; rows are then arrays of objects if one
-        does, with None or NaN for what is missing. With ``frames``, names of columns that hold
-        strings whatever they look like.
+    strings : sequence of str, default=()
+        With ``frames``, names of columns that hold strings whatever they look like.
     frames : int, default=0
         If not 0, frames and files stay frames, with columns of any kind, and the batches of files
         are of a size that suits so many columns.
@@ -566,7 +559,7 @@ def as_source(
         return _table_source(open_files(data), request)
     if isinstance(data, np.ndarray):  # a memory map
         size = rows_per_batch(as_rows(data, name=request.name).shape[1])
-        parts = [data[part] for part in gen_batches(len(data), size)]
+        parts = [data[start : start + size] for start in range(0, len(data), size)]
         return Source(request, partial(_read_batches, parts, request, {}))
     if hasattr(data, "__next__") and not request.once:
         raise TypeError(
@@ -671,7 +664,7 @@ def _read_tables(
     for file in files:
         n_read = 0
         size = rows_per_batch(max(request.frames, len(names)))
-        strings = (request.strings or ()) if request.frames else bool(request.strings)
+        strings = request.strings if request.frames else None
         for batch in file.batches(names, request.label, size, strings):
             rows = _file_frame(batch, file.place) if request.frames else batch
             yield _frame_block(rows, request, file.place)
@@ -724,10 +717,7 @@ def _frame_block(frame: Any, request: Request, place: str) -> Block:
         labels = labels_of(columns[label], f"Column {label!r} of {place}")
     if request.frames:
         return frame_with(as_frame(frame), wanted), labels, list(wanted)
-    arrays = [
-        numbers_of(columns[name], f"Column {name!r} of {place}", strings=bool(request.strings))
-        for name in wanted
-    ]
+    arrays = [numbers_of(columns[name], f"Column {name!r} of {place}") for name in wanted]
     dtype = request.dtype
     if dtype is None:
         dtype = np.result_type(*{array.dtype for array in arrays}) if arrays else np.float64

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hedgeclipper.base.predictions import TableClassifier, TablePredictor
-from hedgeclipper.base.row_reader import NO_UNLABELED_ROWS, is_dask
+from hedgeclipper.base.row_reader import NO_UNLABELED_ROWS, RowReader, is_dask
 from hedgeclipper.io import is_in_memory
 from hedgeclipper.io.arrays import MAX_SEED
 from hedgeclipper.io.messages import warn_user
@@ -181,7 +181,7 @@ class PaperHedgeClipper(TableClassifier):
                 "X_unlabeled.compute()."
             )
         random_state = check_random_state(self.random_state)
-        given = self._check_rows(X, y, X_unlabeled)
+        given = self._check_rows(X, y, X_unlabeled, RowReader({}))
         codes = self._store_classes(given.y_labeled, given.y_labeled)
         # step 1: grow the trees
         grown = grow_forest(

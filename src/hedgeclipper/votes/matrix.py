@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from scipy import sparse
 
 from hedgeclipper.io import Source, as_source, is_frame, is_pandas, listed
 from hedgeclipper.io.arrays import is_array
+from hedgeclipper.io.sources import open_files
 from hedgeclipper.votes.readers import (
     LabelNumbers,
     as_names,
@@ -97,20 +98,22 @@ class Votes:
         """
         if isinstance(L, Votes):
             return L
+        labels, names = LabelNumbers(abstain_label, "The table of votes"), None
+        parts: list[Any] = []
+        tables: Iterable[Any] = [L]
         if _is_file(L):
-            source = as_source(L, strings=True)
-            votes = cls.stack(*(cls.of(batch, abstain_label=abstain_label) for batch in source))
-            if source.column_names is None:
-                return votes
-            return replace(votes, voters=as_names(source.column_names), named=True)
-        labels = LabelNumbers(abstain_label, "The table of votes")
-        names = rows = None
-        if is_frame(L):
-            numbers, names = read_frame(L, labels)
-            rows = np.asarray(L.index) if is_pandas(L) else None
-        else:
-            numbers = (read_sparse if sparse.issparse(L) else read_dense)(L, labels)
-        return cls._finished(numbers, labels, names, rows)
+            files = L if isinstance(L, Source) else open_files(L, keep_zeros=True)
+            tables = as_source(files, frames=1)
+        for table in tables:
+            if is_frame(table):
+                numbers, names = read_frame(table, labels)
+            else:
+                numbers = (read_sparse if sparse.issparse(table) else read_dense)(table, labels)
+            parts.append(numbers)
+        if not parts:
+            raise ValueError("The files of votes have no rows. Pass votes on one row at least.")
+        rows = np.asarray(L.index) if is_pandas(L) else None
+        return cls._finished(sparse.vstack(parts, format="csr"), labels, names, rows)
 
     @classmethod
     def from_long(
@@ -247,9 +250,10 @@ class Votes:
             matrix.sort_indices()
         codes = np.arange(self.n_classes)
         if not np.array_equal(labels, self.classes):  # a class without votes need not be there
-            present = np.unique(matrix.data) - 1
-            found = self.classes[present].tolist()
-            codes[present] = class_codes(found, labels, "The table of votes")
+            present, own = np.unique(matrix.data) - 1, self.classes
+            if (own.dtype.kind, labels.dtype.kind) == ("i", "U"):  # as `read_frame` has them
+                own = own.astype(str)
+            codes[present] = class_codes(own[present].tolist(), labels, "The table of votes")
         return Votes(_recoded(matrix, codes, labels.size), labels, names, self.rows, named)
 
     def _positions(self, names: list[Any], named: bool) -> np.ndarray:
