@@ -273,13 +273,13 @@ def pages() -> dict[str, dict[str, str]]:
 
 def _cost_section() -> str:
     results = read_results(RESULTS, Result)
-    models = sorted({one.model for one in results}, reverse=True)
+    models = sorted({one.model for one in results})  # the default one first, with its table
     own = [[one for one in results if one.model == model] for model in models]
-    return "\n\n".join(map(_cost_table, own)) or NOT_RUN
+    return "\n\n".join(_cost_of(one, k == 0) for k, one in enumerate(own)) or NOT_RUN
 
 
-def _cost_table(results: Sequence[Result]) -> str:
-    """Return the table of one model, and what it shows."""
+def _cost_of(results: Sequence[Result], with_table: bool) -> str:
+    """Return what the results of one model show, and their table."""
     found: dict[tuple[str, float, str], list[int]] = {}
     for one in results:
         found.setdefault((one.data, one.max_error, one.method), []).append(one.n_by_hand)
@@ -313,10 +313,10 @@ def _cost_table(results: Sequence[Result]) -> str:
     n_all = len((*TABLES, *VOTES))
     if len(lines) <= n_all:
         model += f" ({len(lines) - 1} of {n_all} files)"
+    table = f"{markdown_table(lines)}\n\n" if with_table else ""
     return (
         f"Labels by hand {' / '.join(NAMES[name] for name in methods)}, {N_ROWS:,} rows, {model}, "
-        f"mean of {n_draws} draw{'s' if n_draws > 1 else ''}:\n\n"
-        f"{markdown_table(lines)}\n\n{bullets(*told)}"
+        f"mean of {n_draws} draw{'s' if n_draws > 1 else ''}:\n\n{table}{bullets(*told)}"
     )
 
 

@@ -162,7 +162,7 @@ def test_words_tell_what_is_known_of_the_draw():
     recorded = audit(predicted, sample, truth[sample.rows]).describe()
     assert "200 of 2,000 rows, drawn at random with seed 4" in recorded
     stated = audit(predicted, sample.rows, truth[sample.rows]).describe()
-    assert "random sample of all rows, and had no part in the predictions, was stated" in stated
+    assert "random sample of all rows, and had no part in the predictions" in stated
 
 
 def test_too_few_labels_name_the_number_needed():

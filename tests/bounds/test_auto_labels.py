@@ -181,7 +181,7 @@ def test_sentences_say_what_is_known_of_the_file():
     assert guess.endswith("since rows differ.")
     stated = some_labels(is_recorded=False, n_skipped=3).describe()
     assert "Skipped rows (3)" in stated
-    assert "was stated, not known" in stated
+    assert "assumes that the labels are a random sample" in stated
     assert "at least 59 random test labels" in str(some_labels(10, n_needed=59, n_tested=20))
     assert "1 error among the 120 least uncertain" in some_labels(10).describe()
     none = {"labels": np.zeros(0), "needs_review": np.zeros(0, bool), "n_needed": 59}

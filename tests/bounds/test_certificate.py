@@ -12,7 +12,10 @@ def test_it_is_described_in_one_sentence():
         "class: 40.0%",
     )
     assert all(said in bound.describe() for said in words)
-    assert "was stated, not known" in replace(bound, is_recorded=False).describe()
+    assert (
+        "assumes that the labels are a random sample"
+        in replace(bound, is_recorded=False).describe()
+    )
     guess = replace(bound, kind="estimate", baseline=None, n_unlabeled=0, reason="rows differ")
     words = ("20.0% on new rows, an estimate", "4.0% to 31.0%", "since rows differ")
     assert all(said in guess.describe() for said in words)

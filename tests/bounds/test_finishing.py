@@ -16,7 +16,7 @@ def test_an_estimate_is_not_called_a_guarantee():
     for n_open in (0, 5):
         assert "guarantee" not in found.describe(n_open)
         assert "an estimate at 95% confidence" in found.describe(n_open)
-    assert "stated, not known" in CLAIM.describe(0)
+    assert "assumes that the labels are a random sample" in CLAIM.describe(0)
 
 
 @pytest.mark.parametrize("change", [{"kind": "sure"}, {"errors": "many"}, {"recorded": ""}])

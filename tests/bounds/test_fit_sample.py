@@ -51,14 +51,14 @@ def test_labels_of_the_sample_alone_test_and_the_certificate_knows_it(kind, leve
         found.n_tested == 100 if level else 150 < found.n_tested <= 200
     )  # chosen labels do not test
     assert found.is_recorded
-    assert "stated" not in found.describe() + model.auto_label(0.2).describe()
+    assert "assumes" not in found.describe() + model.auto_label(0.2).describe()
     own = TRUTH[SAMPLE.rows]
     assert found.baseline == 1 - max(own.mean(), 1 - own.mean())
     y, plain = labels(), fitted(kind, labels(), None, 0.9)
     assert plain.certificate_.n_tested == np.sum(~np.isnan(y)) // 2
-    assert plain.certificate_.describe().endswith("was stated, not known)")
+    assert plain.certificate_.describe().endswith("assumes that the labels are a random sample)")
     if plain.auto_label(0.2).kind == "guarantee":
-        assert "was stated, not known" in plain.auto_label(0.2).describe()
+        assert "assumes that the labels are a random sample" in plain.auto_label(0.2).describe()
 
 
 @pytest.mark.parametrize("kind", ["table", "votes"])
@@ -66,7 +66,7 @@ def test_labels_of_the_sample_alone_test_and_the_certificate_knows_it(kind, leve
 def test_a_record_of_all_rows_says_nothing_of_new_ones(kind):
     rows = VOTES if kind == "votes" else X
     model = fitted(kind, TRUTH.astype(float), draw_sample(rows, N_ROWS))
-    assert "was stated, not known" in model.certificate_.describe()
+    assert "assumes that the labels are a random sample" in model.certificate_.describe()
     more = np.random.default_rng(0).permutation(rows)  # stand for new rows
     assert not model.auto_label(0.3, more).is_recorded
 

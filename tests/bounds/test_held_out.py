@@ -267,7 +267,7 @@ def test_the_default_holds_nothing_out(kind):
     model = estimator(kind).fit(X[:N_LABELED], y[:N_LABELED], X[N_LABELED:])
     found = model.certificate_
     assert found.kind == "estimate"
-    assert "labels were used in the fit" in found.reason
+    assert "the fit used the labels" in found.reason
     n_tested = N_LABELED
     if kind == "trees":  # some rows are in all bags of a group
         in_all = [~one.unseen.any(axis=0) for one in model._voters.trees.grown]

@@ -133,7 +133,7 @@ def test_a_gate_passes_and_fails(command, checked):
     assert not command.result["passed"]
     checked[["id", "label"]].to_csv("checked.csv", index=False)  # without a record
     assert command(*AUDIT, "--fail-if-above", 0.5).code == 0
-    assert "was stated, not known" in command.out
+    assert "assumes that the checked rows are a random sample" in command.out
     assert "holds for one run" in command.err
 
 

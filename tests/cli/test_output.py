@@ -27,11 +27,19 @@ def test_a_log_has_plain_lines(command):
     assert re.search(r"^ *mean_area +numbers +as they are *$", command.out, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("baseline", "n_notes"), [(0.220, 1), (0.231, 0)])
-def test_a_model_that_is_no_better_than_always_guessing_gets_a_note(baseline, n_notes, capsys):
+@pytest.mark.parametrize(
+    ("baseline", "class_weight", "n_notes"),
+    [(0.220, None, 1), (0.231, None, 0), (0.220, "balanced", 0)],
+)
+def test_a_model_that_is_no_better_than_always_guessing_gets_a_note(
+    baseline, class_weight, n_notes, capsys
+):
     found = Certificate(0.226, 0.26, 0.2, "estimate", 0.95, 800, baseline=baseline)
     output = Output()
-    error_facts(SimpleNamespace(certificate_=found, confidence_level=None), output)
+    error_facts(
+        SimpleNamespace(certificate_=found, confidence_level=None, class_weight=class_weight),
+        output,
+    )
     assert len(output.notes) == n_notes
     assert ("no better than always" in capsys.readouterr().err) == bool(n_notes)
 

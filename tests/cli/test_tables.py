@@ -14,6 +14,8 @@ from hedgeclipper.cli.tables import (
     Files,
     find_id_columns,
     parse_classes,
+    with_free_names,
+    write_frame,
 )
 from tests.command_line import cancer, flowers
 
@@ -55,6 +57,24 @@ def test_files_with_the_same_columns_are_one_table(tmp_path):
     names = [f"{tmp_path / 'a.csv'}:2", f"{tmp_path / 'a.csv'}:3", f"{tmp_path / 'b.csv'}:2"]
     assert files.row_names(frame.index, None) == names
     assert files.row_names(frame.index[1:], "x") == ["2", "3"]
+
+
+@pytest.mark.parametrize(
+    "cell", ["2015-08-16", "2015-08-16 12:30:00", "2015-08-16 12:30:00.250", "1682-01-01"]
+)
+def test_dates_are_written_as_they_were(tmp_path, cell):
+    files = written(tmp_path, rows={"day": [cell, None], "x": [1, 2]})
+    write_frame(files.frame(), tmp_path / "again.csv", force=False)
+    assert pd.read_csv(tmp_path / "again.csv", dtype=str)["day"].fillna("").tolist() == [cell, ""]
+
+
+def test_columns_get_other_names_where_theirs_are_to_be_written():
+    frame = pd.DataFrame({"note": [1], "note_": [2], "x": [3]})
+    assert with_free_names(frame, ("source", "note")).to_dict("list") == {
+        "note__": [1],
+        "note_": [2],
+        "x": [3],
+    }
 
 
 def write_workbook(frame, path):

@@ -115,7 +115,7 @@ def test_votes_with_a_guarantee_and_automatic_labels(command):
     command(*words[:-2], "--max-error", 0.02)
     words = " ".join(command.out.split())
     assert re.search(r"Automatic [\d,]+ of 800 rows need no review.* an estimate", words)
-    assert "It is no guarantee, since its labels were used" in words
+    assert "It is no guarantee, since the fit used the labels" in words
 
 
 def test_the_index_of_a_frame_is_the_key(command):

@@ -161,7 +161,7 @@ def test_it_begins_with_error_interval_and_baseline(request, pages, kind):
     lead = rf"About {error} of the predictions .* to be wrong \(95% interval: {low} to {high}\)"
     assert re.search(f"{lead}.*Always guessing . errs on {baseline}: the model is", words)
     text = bound.describe()
-    assert f"Estimate. E{text[1:]}. It is not a guarantee: its labels were used in the fit" in words
+    assert f"Estimate. E{text[1:]}. It is not a guarantee: the fit used the labels" in words
 
 
 @pytest.mark.parametrize("kind", ["forest", "panel", "votes"])
@@ -251,7 +251,7 @@ def test_the_verdict_says_what_more_labels_would_bring(tmp_path):
 
 def test_too_few_labels_to_prove_anything_are_said(pages, tmp_path):
     words = Text(part_of(pages["forest"], "plan")).text
-    assert "An estimate at 95% confidence, not a guarantee: its labels were used" in words
+    assert "An estimate at 95% confidence, not a guarantee: the fit used the labels" in words
     votes, gold = sure_votes(n_labels=40)
     model = VoteAggregator(confidence_level=0.95, random_state=0).fit(votes, gold)
     needed = model.auto_label(0.05).n_needed

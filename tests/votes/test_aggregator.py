@@ -273,7 +273,7 @@ def test_a_sample_of_perfect_voters_is_no_contradiction(monkeypatch):
 def test_a_guarantee_needs_a_confidence_level_and_labels_like_the_other_rows():
     estimate = fitted().certificate_
     assert estimate.kind == "estimate"
-    assert "labels were used in the fit" in estimate.reason
+    assert "the fit used the labels" in estimate.reason
     model = fitted(confidence_level=0.9, random_state=0)
     bound = model.certificate_
     assert (bound.kind, bound.confidence_level, bound.reason) == ("guarantee", 0.9, "")

@@ -198,8 +198,8 @@ def refuse_leaks(found: Mapping[Any, str], n_labeled: int, keep: Sequence[Any], 
         also = f" So do {listed([other for other, _ in more])}." if more else ""
         raise ValueError(
             f"{what} {name!r} seems to be made of the labels: on the {n_labeled:,} labeled rows "
-            f"{why}.{also} Leave it out; or keep it, if it is known before the label: "
-            f"keep={[*keep, *wrong]!r}, or --keep at the command line."
+            f"{why}.{also} Leave it out (--drop at the command line). If it is known before the "
+            f"label, pass keep={[*keep, *wrong]!r}, or --keep at the command line."
         )
 
 

@@ -521,12 +521,12 @@ class Audit:
             return "All rows were checked."
         if self.sample is None:
             return (
-                "That the checked rows are a random sample of all rows, and had no part in the "
-                "predictions, was stated, not known."
+                "This assumes that the checked rows are a random sample of all rows, and had no "
+                "part in the predictions."
             )
         return (
-            f"The draw is recorded: {self.sample.describe()}. That the labels had no part in the "
-            "predictions was stated, not known."
+            f"The draw is recorded: {self.sample.describe()}. This assumes that the labels had no "
+            "part in the predictions."
         )
 
 

@@ -30,12 +30,12 @@ from hedgeclipper.bounds.intervals import (
 from hedgeclipper.io.messages import counted
 
 # the usual reason why an error is an estimate, which needs no mention
-USED_LABELS = "its labels were used in the fit, too; a confidence_level holds some out"
+USED_LABELS = "the fit used the labels that measure it; a confidence_level holds some out"
 # in the spirit of Agresti and Coull, since errors that are rare may not show among few labels; a
 # quarter of what they add keeps the level on real votes
 ADDED_ERRORS, ADDED_LABELS = 0.5, 1.0
 # of a guarantee without the record of a sample
-STATED = "that the labels are a random sample was stated, not known"
+STATED = "this assumes that the labels are a random sample"
 
 
 @dataclass(frozen=True, repr=False)

@@ -228,7 +228,7 @@ class Sample:
         if self.excluded.size:
             text += f" ({self.excluded.size:,} more rows had a label already)"
         if self.is_extended:
-            text += f", at first {self.n_first:,}" if self.n_first else ", one after the other"
+            text += f", {self.n_first:,} of them first" if self.n_first else ", one after the other"
         return text
 
     def __repr__(self) -> str:

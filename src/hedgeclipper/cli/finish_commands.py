@@ -27,7 +27,7 @@ from hedgeclipper.bounds.sample import RECORD, ROW, format_record, parse_record
 from hedgeclipper.cli.app import Finish
 from hedgeclipper.cli.checked_labels import LabelTable, clean_texts, listed_rows, one_label_each
 from hedgeclipper.cli.output import Output, check_outputs, check_suffix
-from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, texts_of, write_frame
+from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, texts_of, with_free_names, write_frame
 from hedgeclipper.io import listed
 from hedgeclipper.io.arrays import digest_in_order
 from hedgeclipper.io.frames import plain_spelling
@@ -175,12 +175,7 @@ def labels_table(
     taken = {name for name in (*OWN_COLUMNS, PREDICTION) if name in frame} - {prediction}
     if ROW in taken and np.array_equal(frame[ROW], np.arange(n_rows)):
         taken.remove(ROW)
-    for name in sorted(taken):
-        other = f"{name}_"
-        while other in frame:
-            other += "_"
-        frame = frame.rename(columns={name: other})
-    frame = frame.rename(columns={prediction: PREDICTION})
+    frame = with_free_names(frame, taken).rename(columns={prediction: PREDICTION})
     review = np.zeros(n_rows, bool)
     review[review_order] = True
     order = np.zeros(n_rows, np.int64)

@@ -25,6 +25,7 @@ from hedgeclipper.cli.tables import (
     clean_labels,
     parse_classes,
     texts_of,
+    write_frame,
     write_table,
 )
 from hedgeclipper.cli.training_rows import ADD_COLUMNS, check_finite, digest_labeled
@@ -76,8 +77,9 @@ def predict(options: Predict, output: Output) -> None:
                 _remember_question(model, options.model, output)
             facts = auto_label_facts(sure, output)
             whole = _labels_to_finish(predictions, sure, is_people, table, model.fit_files_, output)
-            parts = iter([pa.Table.from_pandas(whole, preserve_index=False)])
-        write_table(parts, to, options.force)
+            write_frame(whole, to, options.force)
+        else:
+            write_table(parts, to, options.force)
     common = counts.most_common()
     classes = {str(label): count for label, count in common}
     output.result |= {"command": "predict", "n_rows": n_rows, "classes": classes}

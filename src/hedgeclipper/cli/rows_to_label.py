@@ -11,7 +11,7 @@ import pandas as pd
 from hedgeclipper.cli.app import LabelRows
 from hedgeclipper.cli.finish_commands import SOURCE
 from hedgeclipper.cli.output import Output, UsageError, check_outputs, check_suffix
-from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, clean_labels
+from hedgeclipper.cli.tables import TABLE_SUFFIXES, Files, clean_labels, with_free_names
 from hedgeclipper.cli.training_rows import check_finite, columns_to_use
 from hedgeclipper.io import as_text, listed, missing_labels
 from hedgeclipper.labeling.rows_view import RowView
@@ -48,11 +48,11 @@ class RowsToLabel:
         has_target = options.target in files.names
         strings = [*files.codes, *named, *([options.target] if has_target else [])]
         frame = files.frame(strings=strings)
-        for name in (SOURCE, NOTE):
-            if name in frame:
-                raise ValueError(
-                    f"{files.place} has a column {name!r} itself, which is written here. Rename it."
-                )
+        if options.target in (SOURCE, NOTE):
+            raise UsageError(
+                f"--target cannot be {options.target!r}, which the finished file has for itself. "
+                "Choose another name."
+            )
         y, classes = _labels(frame, options, output)
         left_out = [*(options.drop or ()), *([options.image] if options.image else ())]
         keep = options.keep or ()
@@ -62,6 +62,7 @@ class RowsToLabel:
         view = RowView(frame[shown], options.text, options.image, first.parent)
         if to.suffix.lower() == ".csv":  # cells stay as they were, whatever they were read as
             frame = files.frame(strings=files.names)
+        frame = with_free_names(frame, (SOURCE, NOTE))
         return cls(frame, X, y, classes, options.target, view, to, session)
 
 

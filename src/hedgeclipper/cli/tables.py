@@ -311,6 +311,33 @@ def write_table(parts: Iterable[Any], path: Path, force: bool) -> None:
             writer.write(part)
 
 
+def with_free_names(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """Return a frame in which columns with names that are to be written have a "_" behind them."""
+    for name in sorted(set(names).intersection(frame)):
+        other = f"{name}_"
+        while other in frame:
+            other += "_"
+        frame = frame.rename(columns={name: other})
+    return frame
+
+
 def write_frame(frame: pd.DataFrame, path: Path, force: bool) -> None:
-    """Write a frame to a file, as its suffix says."""
-    write_table([pa.Table.from_pandas(frame, preserve_index=False)], path, force)
+    """Write a frame to a file, as its suffix says; in CSV, dates have no time that they lack."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    if path.suffix.lower() == ".csv":
+        for i, column in enumerate(table.columns):
+            if pa.types.is_timestamp(column.type) and frame.iloc[:, i].dt.tz is None:
+                table = table.set_column(i, table.field(i).name, _shortest_times(column))
+    write_table([table], path, force)
+
+
+def _shortest_times(times: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return dates if all times are midnight, else times without digits that are all zero."""
+    for unit in ("s", "ms", "us"):
+        try:
+            shorter = times.cast(pa.timestamp(unit))
+        except pa.ArrowInvalid:
+            continue
+        dates = shorter.cast(pa.date32())
+        return dates if dates.cast(shorter.type).equals(shorter) else shorter
+    return times

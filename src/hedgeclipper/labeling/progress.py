@@ -169,7 +169,7 @@ class LabelingResult:
         text += f" ({'; '.join(notes)})"
         if self.claim.max_error >= baseline:
             text += (
-                f" Note that always guessing {majority} would be allowed, too: ask for a smaller "
+                f" Note that always guessing {majority} may be allowed, too: ask for a smaller "
                 "error."
             )
         return text
