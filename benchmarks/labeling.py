@@ -313,11 +313,12 @@ def _cost_of(results: Sequence[Result], with_table: bool) -> str:
     n_all = len((*TABLES, *VOTES))
     if len(lines) <= n_all:
         model += f" ({len(lines) - 1} of {n_all} files)"
-    table = f"{markdown_table(lines)}\n\n" if with_table else ""
-    return (
-        f"Labels by hand {' / '.join(NAMES[name] for name in methods)}, {N_ROWS:,} rows, {model}, "
-        f"mean of {n_draws} draw{'s' if n_draws > 1 else ''}:\n\n{table}{bullets(*told)}"
-    )
+    draws = f"mean of {n_draws} draw{'s' if n_draws > 1 else ''}"
+    if not with_table:
+        return f"The same with {model}, {draws}:\n\n{bullets(*told)}"
+    what = f"Labels by hand {' / '.join(NAMES[name] for name in methods)}"
+    head = f"{what}, {N_ROWS:,} rows, {model}, {draws}:"
+    return f"{head}\n\n{markdown_table(lines)}\n\n{bullets(*told)}"
 
 
 def _validity_section() -> str:
