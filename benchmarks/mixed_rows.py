@@ -7,9 +7,9 @@ dates (a timestamp, and strings such as "08/18/2021 10:00 PM"), three of strings
 300 different ones, some missing), and names that are mostly different. 1,000 labels, the default
 voters, one job. Every run is a process of its own: ``fit`` learns from all rows, and then all are
 predicted, to a file. Dask reads by two threads, a file of a million rows as one partition, as it
-does by default, or "by row group", of 250,000 rows. Memory is the peak of anonymous memory minus that at the start. Seconds are
-those of the processor, which other processes change less. ``checksum`` is that of the
-probabilities. Writes a section of docs/large_data.md.
+does by default, or "by row group", of 250,000 rows. Memory is the peak of anonymous memory minus
+that at the start. Seconds are those of the processor, which other processes change less.
+``checksum`` is that of the probabilities. Writes a section of docs/large_data.md.
 """
 
 from __future__ import annotations
