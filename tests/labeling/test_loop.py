@@ -13,8 +13,18 @@ from sklearn.preprocessing import OneHotEncoder
 
 from hedgeclipper import HedgeClipperClassifier, VoteAggregator
 from hedgeclipper.labeling import LabelingLoop
+from hedgeclipper.labeling.attempt import Attempt
 from hedgeclipper.labeling.marks import NONE, SKIPPED
 from tests.labeling.conftest import NAMES, make_loop, make_rows, run
+
+
+def test_rows_that_test_stand_for_all_without_a_label_before_in_the_frequency_of_classes():
+    """Of ten rows two had a label, 1, and of four of the others a quarter have it."""
+    nothing, order = np.zeros(10), np.array([2, 5, 3, 9, 4, 6, 7, 8])
+    attempt = Attempt(0.05, 1, 4, 0, order, nothing.astype(int), nothing)
+    codes = np.full(10, NONE)
+    codes[[0, 1, 2, 3, 5, 9, 4]] = [1, 1, 0, 0, 0, 1, 1]  # the last one was reviewed
+    np.testing.assert_allclose(attempt.proportions(codes, 2), [0.6, 0.4])
 
 
 def test_it_asks_each_row_once_and_ends_with_a_guarantee(rows):

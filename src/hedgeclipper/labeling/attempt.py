@@ -106,6 +106,13 @@ class Attempt:
             mask[self.pool[found.is_accepted]] = True
         return mask & (codes == NONE)
 
+    def proportions(self, codes: np.ndarray, n_classes: int) -> np.ndarray:
+        """Return estimated proportions of the classes in the file: test rows stand for the pool."""
+        parts = np.delete(codes, self.pool), codes[self.order[: self.n_test]]
+        before, tested = (np.bincount(part[part >= 0], minlength=n_classes) for part in parts)
+        counts = before + tested * (self.pool.size / max(tested.sum(), 1))
+        return counts / counts.sum()
+
     def expected(self, codes: np.ndarray, curve: ErrorCurve) -> Proof:
         """Return how many test labels are missing, and how many rows are to be reviewed then."""
         rows, wrong = self.tested(codes)

@@ -386,6 +386,11 @@ class LabelingLoop:
         final = np.where(codes >= 0, codes, NONE if source is None else source.predicted)
         labels = np.full(self.n_rows, None, object)
         labels[final >= 0] = self.classes[final[final >= 0]].tolist()
+        guess: tuple[Any, ...] = ()
+        if self._state.best is not None:
+            proportions = self._state.best.proportions(codes, self.classes.size)
+            most = int(proportions.argmax())
+            guess = float(1.0 - proportions[most]), self.classes[most]
         return LabelingResult(
             labels if np.any(final < 0) else np.array(labels.tolist()),
             codes >= 0,
@@ -393,6 +398,7 @@ class LabelingLoop:
             self._review_order(),
             self._claim(),
             self._state.marks.notes(),
+            *guess,
         )
 
     def _review_order(self) -> np.ndarray:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from hedgeclipper.bounds.certificate import most_frequent
 from hedgeclipper.bounds.finishing import FileClaim, Plan
 from hedgeclipper.io.messages import counted
 
@@ -126,6 +126,11 @@ class LabelingResult:
         How many labels may be wrong once people have labeled these.
     notes : dict of int to str
         Notes that people wrote to rows.
+    baseline : float or None, default=None
+        Estimated error of always guessing the most frequent class, ``majority``, by labels of rows
+        that were drawn at random; None before they are there.
+    majority : object
+        That class.
     """
 
     labels: np.ndarray
@@ -134,6 +139,8 @@ class LabelingResult:
     review_order: np.ndarray
     claim: FileClaim
     notes: dict[int, str]
+    baseline: float | None = None
+    majority: Any = None
 
     @property
     def kind(self) -> str:
@@ -164,13 +171,13 @@ class LabelingResult:
             return text
         upper = self.claim.errors_left / self.n_automatic
         notes = [f"Among the {self.n_automatic:,} automatic labels at most {upper:.1%}"]
-        majority, baseline = most_frequent(self.labels[self.labels != None])  # noqa: E711
-        notes.append(f"always guessing {majority}: about {baseline:.1%}")
+        if self.baseline is not None:
+            notes.append(f"always guessing {self.majority}: about {self.baseline:.1%}")
         text += f" ({'; '.join(notes)})"
-        if self.claim.max_error >= baseline:
+        if self.baseline is not None and self.claim.max_error >= self.baseline:
             text += (
-                f" Note that always guessing {majority} may be allowed, too: ask for a smaller "
-                "error."
+                f" Note that always guessing {self.majority} may be allowed, too: ask for a "
+                "smaller error."
             )
         return text
 
