@@ -88,6 +88,7 @@ IGNORED = (
     # a label may be in the samples of all trees, and some checks have one label of a class
     "ignore::hedgeclipper.NoHeldOutRowsWarning",
     "ignore::hedgeclipper.VoterFailedWarning",
+    "ignore::hedgeclipper.ColumnWarning",
     "ignore:.*:FutureWarning",
     "ignore::sklearn.exceptions.SkipTestWarning",
     "ignore::sklearn.exceptions.DataConversionWarning",

@@ -38,7 +38,7 @@ from hedgeclipper.weighing import RankScale, VoteScales, WeightedVote
 def rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
-    return X, (X[:, 0] > 0).astype(int)
+    return X, (X[:, 0] + rng.normal(size=60) > 0).astype(int)
 
 
 def some_labels():

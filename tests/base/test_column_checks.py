@@ -1,9 +1,11 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from hedgeclipper import ColumnWarning, HedgeClipperClassifier, VoteAggregator
-from hedgeclipper.base.columns import find_leaks
+from hedgeclipper.base.columns import APART, find_leaks
 
 Y = np.repeat([0, 1, 2], [20, 30, 10])
 OTHERS = np.random.default_rng(0).normal(size=(100, 1))
@@ -46,8 +48,7 @@ def test_a_column_that_tells_classes_apart_only_where_labels_are_is_a_leak(rng, 
     numbers = Y + rng.uniform(0, 0.9, Y.size)
     assert "empty or the same" in leaks(numbers, others=others)
     assert "empty or the same" in leaks(3 * Y + rng.integers(2, size=60), others=others)
-    assert not leaks(numbers)
-    assert not leaks(numbers, others=others[:5])
+    assert leaks(numbers) == leaks(numbers, others=others[:5]) == APART
     assert not leaks(rng.normal(size=60), others=others)
     assert not leaks(rng.permutation(60), others=others)  # each value is of one class, as any id's
     gaps = np.where(np.arange(60) % 9 == 0, np.nan, Y)
@@ -71,6 +72,18 @@ def test_a_leak_is_refused_with_its_name_or_kept(rng):
     rows["copy"] = np.where(y == "yes", 1.0, 0.0)
     with pytest.raises(ValueError, match=r"'outcome' seems to be .* So do 'copy'"):
         model.fit(rows, y)
+
+
+def test_numbers_that_separate_the_classes_are_warned_of_or_kept(rng):
+    y = np.repeat([0, 1, -1], [30, 30, 60])
+    rows = pd.DataFrame({"a": rng.normal(size=120), "grade": rng.uniform(size=120)})
+    rows.loc[30:89, "grade"] += 1.5
+    model = HedgeClipperClassifier("trees", n_estimators=12, random_state=0)
+    with pytest.warns(ColumnWarning, match=r"60 labeled rows one column .*grade.*keep=\['grade'\]"):
+        model.fit(rows, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ColumnWarning)
+        model.set_params(keep=["grade"]).fit(rows, y)
 
 
 def test_classes_that_differ_in_spelling_alone_are_warned_of(rng):

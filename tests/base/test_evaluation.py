@@ -104,7 +104,7 @@ def test_one_class_alone_has_no_auc():
 def table():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.choice(["x", "y"], 60)})
-    frame["income"] = np.where(frame["a"] > 0, "high", "low")
+    frame["income"] = np.where(frame["a"] + 0.5 * rng.normal(size=60) > 0, "high", "low")
     frame.loc[40:, "income"] = None
     return frame
 
@@ -160,7 +160,7 @@ def test_new_rows_that_are_equal_to_rows_of_the_fit_by_accident_are_scored_as_ne
 def test_labels_in_another_spelling_are_no_errors_in_silence():
     frame = table()
     model, new = small().fit(frame, "income"), frame.assign(a=frame["a"] + 0.01)
-    with pytest.raises(ValueError, match=r"labels 'HIGH', 'LOW'.* classes are 'high', 'low'"):
+    with pytest.raises(ValueError, match=r"labels '(HIGH|LOW)', .* classes are 'high', 'low'"):
         model.evaluate(new[["a", "b"]], new["income"].str.upper())
     labels = new["income"].replace("high", "High")
     with pytest.warns(ColumnWarning, match="does not know the labels 'High'"):

@@ -125,7 +125,7 @@ MEMBERS = [
 def rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
-    return X, np.where(np.arange(60) % 2, X[:, 0] > 0, -1)
+    return X, np.where(np.arange(60) % 2, X[:, 0] + rng.normal(size=60) > 0, -1)
 
 
 @pytest.fixture(scope="module")

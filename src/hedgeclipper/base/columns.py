@@ -53,6 +53,7 @@ LARGEST_ACCIDENT = 1e-6
 LEAST_OTHERS = 20
 COPIES = "its values alone tell the classes apart"
 ABSENT = "it tells their classes apart, and is empty or the same on the unlabeled rows"
+APART = "its numbers separate the classes"
 
 
 class ColumnWarning(UserWarning):
@@ -114,7 +115,8 @@ def find_leaks(
     as dates that only the rows of one class have. Or if each of its values there is of one class,
     or its numbers are in intervals that do not overlap, while it is missing or constant on the
     unlabeled rows. Labels in random order must be so with a probability of at most 1e-6: with two
-    classes of the same size this takes 24 labels.
+    classes of the same size this takes 24 labels. Numbers in intervals that do not overlap may also
+    be a very good column: where unlabeled rows have them too, the reason is ``APART``.
 
     Parameters
     ----------
@@ -142,17 +144,19 @@ def find_leaks(
     # a column has at most as many values as rows, of which each class but one has one
     one_may_vary = np.log(n_classes) + (n_classes - 1) * np.log(codes.size) <= limit
     found = {k: COPIES for k in sorted(n_told) if n_told[k] >= n_classes - one_may_vary}
+    are_apart = _are_apart(low, high)
+    apart = dict.fromkeys(sources[are_apart].tolist(), APART)
     if others is None or len(others) < LEAST_OTHERS:
-        return found
+        return dict(sorted((apart | found).items()))
     for k in _whole(sources, np.ptp(_filled(others), axis=0) == 0):
         own = sources == k
         groups = np.unique(in_order[:, own], axis=0, return_inverse=True)[1].ravel()
         pairs = np.unique(np.column_stack([groups, np.sort(codes)]), axis=0)
         n_groups = groups.max() + 1
         is_pure = len(pairs) == n_groups > 1 and n_groups * np.log(n_classes) <= limit
-        if is_pure or _are_apart(low[:, own], high[:, own]):
+        if is_pure or are_apart[own].any():
             found.setdefault(k, ABSENT)
-    return found
+    return dict(sorted((apart | found).items()))
 
 
 def warn_of_spellings(classes: np.ndarray) -> None:
@@ -183,16 +187,20 @@ def _whole(sources: np.ndarray, is_so: np.ndarray) -> list[int]:
     return sorted({*sources[is_so].tolist()} - {*sources[~is_so].tolist()})
 
 
-def _are_apart(low: np.ndarray, high: np.ndarray) -> bool:
-    """Return whether in some column the intervals of the classes, in rows, do not overlap."""
+def _are_apart(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return in which columns the intervals of the classes, in rows, do not overlap."""
     order = np.argsort(low, axis=0)
     low, high = (np.take_along_axis(end, order, axis=0) for end in (low, high))
-    return bool((high[:-1] < low[1:]).all(axis=0).any())
+    return (high[:-1] < low[1:]).all(axis=0)
 
 
 def refuse_leaks(found: Mapping[Any, str], n_labeled: int, keep: Sequence[Any], what: str) -> None:
-    """Raise if columns or voters that are not to be kept seem to be made of the labels."""
-    wrong = {name: why for name, why in found.items() if name not in keep}
+    """Raise if columns or voters that are not to be kept seem to be made of the labels.
+
+    Of numbers that may be a very good column there is a warning alone.
+    """
+    apart = [name for name, why in found.items() if why == APART and name not in keep]
+    wrong = {name: why for name, why in found.items() if why != APART and name not in keep}
     if wrong:
         (name, why), *more = wrong.items()
         also = f" So do {listed([other for other, _ in more])}." if more else ""
@@ -200,6 +208,13 @@ def refuse_leaks(found: Mapping[Any, str], n_labeled: int, keep: Sequence[Any], 
             f"{what} {name!r} seems to be made of the labels: on the {n_labeled:,} labeled rows "
             f"{why}.{also} Leave it out (--drop at the command line). If it is known before the "
             f"label, pass keep={[*keep, *wrong]!r}, or --keep at the command line."
+        )
+    if apart:
+        warn_user(
+            f"On {n_labeled:,} labeled rows one column alone separates the classes: "
+            f"{listed(apart, 5)}. Leave it out (--drop at the command line) if it is known only "
+            f"after the label. If not, keep={[*keep, *apart]!r}, or --keep, ends this warning.",
+            ColumnWarning,
         )
 
 
