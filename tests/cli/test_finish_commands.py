@@ -210,6 +210,12 @@ def test_a_sample_is_labeled_in_label_studio(command, truth):
     assert ours["is_recorded"]
 
 
+def test_a_sample_shows_no_prediction_as_chosen_and_warns_of_the_column(command, truth):
+    command("sample", "predictions.csv", "-n", 20, "-o", "tasks.json")
+    assert "'prediction' is among those that people see" in command.err
+    assert all(task.keys() == {"data"} for task in json.loads(Path("tasks.json").read_text()))
+
+
 def test_annotations_are_labels_of_the_target_of_a_fit(command):
     frame, truth = tumors()
     frame.assign(kind=np.where(np.arange(569) < 60, truth, None)).to_csv("rows.csv", index=False)

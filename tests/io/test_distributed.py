@@ -240,7 +240,7 @@ def test_views_and_the_game_are_of_the_same_rows_wherever_these_are(confidence_l
     monkeypatch.setattr("hedgeclipper.classifier.ROWS_FOR_VIEWS", 500)
     monkeypatch.setattr("hedgeclipper.voters.voters.ROWS_IN_GAME", 2_000)
     with dask.config.set(scheduler="threads"):
-        rows = da.from_array(UNLABELED, chunks=(2_000, 4))
+        rows = da.from_array(UNLABELED, chunks=(1_000, 4))  # draws are merged twice
         model = fitted(rows, confidence_level=confidence_level)
     assert_same(model, fitted(UNLABELED, confidence_level=confidence_level))
 

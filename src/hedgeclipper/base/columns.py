@@ -191,7 +191,7 @@ def _are_apart(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return in which columns the intervals of the classes, in rows, do not overlap."""
     order = np.argsort(low, axis=0)
     low, high = (np.take_along_axis(end, order, axis=0) for end in (low, high))
-    return (high[:-1] < low[1:]).all(axis=0)
+    return np.all(high[:-1] < low[1:], axis=0)
 
 
 def refuse_leaks(found: Mapping[Any, str], n_labeled: int, keep: Sequence[Any], what: str) -> None:

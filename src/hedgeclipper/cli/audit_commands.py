@@ -21,7 +21,7 @@ from hedgeclipper.cli.checked_labels import (
     has_record,
     settle_people,
 )
-from hedgeclipper.cli.finish_commands import LABEL, labels_table, write_rows
+from hedgeclipper.cli.finish_commands import LABEL, PREDICTION, labels_table, write_rows
 from hedgeclipper.cli.output import (
     ExitCode,
     Output,
@@ -79,7 +79,12 @@ def sample_rows(options: SampleRows, output: Output) -> None:
     content = pd.concat([content, rows], axis=1)
     if not is_task:  # the label of a task is an annotation
         content = content.assign(**{column: labels[sample.rows]})
-    write_rows(content, options.to, options.force)
+    if PREDICTION in names:
+        output.note(
+            f"The column {PREDICTION!r} is among those that people see, and may bias their labels: "
+            "draw from the rows without it."
+        )
+    write_rows(content, options.to, options.force, None)
     written = output.wrote("sample", options.to)
     output.result |= {
         "command": "sample",

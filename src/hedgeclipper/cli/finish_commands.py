@@ -243,12 +243,17 @@ def check_labels_table(table: pd.DataFrame, place: str) -> tuple[pd.DataFrame, F
     return table, claim
 
 
-def write_rows(table: pd.DataFrame, path: Path, force: bool) -> None:
-    """Write rows as the suffix of a path says: a table, or tasks of Label Studio."""
+def write_rows(
+    table: pd.DataFrame, path: Path, force: bool, prediction: str | None = PREDICTION
+) -> None:
+    """Write rows as the suffix of a path says: a table, or tasks of Label Studio.
+
+    In tasks, what is in the column ``prediction`` is chosen already.
+    """
     if path.suffix.lower() == ".json":
         # the label of a task is an annotation
         rows = table.drop(columns=LABEL, errors="ignore").to_dict("records")
-        write_tasks(rows, path, prediction=PREDICTION, force=force)
+        write_tasks(rows, path, prediction=prediction, force=force)
     else:
         write_frame(table, path, force)
 

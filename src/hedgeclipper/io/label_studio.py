@@ -31,7 +31,7 @@ ADDED = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_t
 
 
 def write_tasks(
-    rows: Iterable[Mapping[str, Any]], path: Path, *, prediction: str, force: bool = False
+    rows: Iterable[Mapping[str, Any]], path: Path, *, prediction: str | None, force: bool = False
 ) -> None:
     """Write rows as tasks.
 
@@ -41,8 +41,8 @@ def write_tasks(
         The columns of each row.
     path : Path
         The file to write.
-    prediction : str
-        Column of the predicted class, if rows have it.
+    prediction : str or None
+        Column of the predicted class, if rows have it. None shows no prediction as one.
     force : bool, default=False
         Whether to replace a file that exists.
     """
@@ -73,8 +73,8 @@ def read_annotations(path: Path) -> list[dict[str, Any]]:
     ]
 
 
-def _task(data: dict[str, Any], prediction: str) -> dict[str, Any]:
-    predicted = data.get(prediction)
+def _task(data: dict[str, Any], prediction: str | None) -> dict[str, Any]:
+    predicted = None if prediction is None else data.get(prediction)
     if predicted is None:
         return {"data": data}
     choice = {
