@@ -25,6 +25,26 @@ def write_half(path, error):
         raise error
 
 
+def test_a_file_that_is_written_after_the_last_look_is_kept_unless_forced(tmp_path, monkeypatch):
+    path, looks = tmp_path / "out.txt", []
+
+    def look(path, *, force):
+        found = check_output(path, force=force)
+        looks.append(found)
+        if len(looks) == 2:
+            path.write_text("theirs")
+        return found
+
+    monkeypatch.setattr("hedgeclipper.io.atomic.check_output", look)
+    with (
+        pytest.raises(FileExistsError, match="exists already"),
+        atomic_path(path, force=False) as temporary,
+    ):
+        temporary.write_text("ours")
+    assert path.read_text() == "theirs"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_an_error_leaves_what_was_there(tmp_path, error):
     path = tmp_path / "out.txt"

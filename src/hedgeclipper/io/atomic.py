@@ -61,12 +61,27 @@ def atomic_path(path: str | Path, *, force: bool = True) -> Iterator[Path]:
         with naming_output(path), temporary.open("r+b") as file:
             os.fsync(file.fileno())
         check_output(path, force=force)  # another process may have written it meanwhile
-        with naming_output(path):
-            os.replace(temporary, path)
+        _rename(temporary, path, force)
         keep_name(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _rename(temporary: Path, path: Path, force: bool) -> None:
+    """Give a file its name; without ``force`` not if another process does so at the same time."""
+    if not force:
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            check_output(path, force=False)
+        except OSError:  # some file systems have no links
+            pass
+        else:
+            temporary.unlink()
+            return
+    with naming_output(path):
+        os.replace(temporary, path)
 
 
 def keep_name(path: Path) -> None:
