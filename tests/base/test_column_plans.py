@@ -111,8 +111,9 @@ def test_numbers_that_may_be_dates_are_noted():
 @pytest.mark.parametrize("as_array", [True, False])
 @pytest.mark.parametrize("shift", [0.0, 1e6])
 def test_marks_of_missing_values_are_warned_of_with_their_count(as_array, shift):
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    y = np.where(X[:, 1] > 0, "yes", "no").astype(object)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.where(X[:, 1] + rng.normal(size=60) > 0, "yes", "no").astype(object)
     y[40:] = None
     X[:, 1] += shift  # another column that is scaled
     X[::10, 0] = -999
