@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from contextlib import suppress
 
 from hedgeclipper.classifier import HedgeClipperClassifier
@@ -60,6 +61,7 @@ def _label(
     else:
         from hedgeclipper.labeling.server import LabelPage, serve
 
+        gc.freeze()  # else Python looks through all that is imported, while a label waits
         page = LabelPage(frontend, table.view, table.target, table.classes, finished.write)
         serve(page, options.port, output.say, open_browser=not options.no_browser)
 

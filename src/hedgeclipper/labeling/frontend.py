@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
+from hedgeclipper.bounds.whole_file import least_tested
 from hedgeclipper.labeling.fitting import FitWorker, JobError
 
 # after so many seconds without an action of a tab, another one that asks gets its row
@@ -62,6 +63,7 @@ class Frontend:
         self._holders: dict[str, Holder] = {}
         self._waiting: list[int] = []  # rows that were asked, and that no tab has now
         self._worker = FitWorker(X)
+        least_tested(100, 5, 0.05)  # what is compiled is loaded before a label waits for it
         with self._lock:
             first = self._asked()
             self._waiting += [] if first is None else [first]
