@@ -51,14 +51,14 @@ def test_a_command_that_is_stopped_leaves_nothing(tmp_path):
     frame["y"] = np.where(np.arange(20_000) < 5_000, frame["x0"] > 0, None)
     frame.to_parquet(tmp_path / "rows.parquet")
     words = "fit rows.parquet -t y -m m.skops --jobs 1 --estimators default"
-    process, printed = start_command(words.split(), tmp_path, "printed"), tmp_path / "printed"
-    while not (printed.exists() and "labeled and" in printed.read_text()):
+    process, out = start_command(words.split(), tmp_path, "out"), tmp_path / "out"
+    while not (out.exists() and "labeled and" in out.read_text()):
         assert process.is_alive()
         time.sleep(0.02)
     time.sleep(0.1)
     os.kill(process.pid, signal.SIGINT)
     process.join(60)
-    said = printed.read_text()
+    said = out.read_text()
     assert process.exitcode == 130, said
     assert said.splitlines()[-1] == "error: Stopped. Nothing was written."
     assert "Traceback" not in said

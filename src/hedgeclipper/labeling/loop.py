@@ -386,11 +386,10 @@ class LabelingLoop:
         final = np.where(codes >= 0, codes, NONE if source is None else source.predicted)
         labels = np.full(self.n_rows, None, object)
         labels[final >= 0] = self.classes[final[final >= 0]].tolist()
-        guess: tuple[Any, ...] = ()
+        baseline = majority = None
         if self._state.best is not None:
             proportions = self._state.best.proportions(codes, self.classes.size)
-            most = int(proportions.argmax())
-            guess = float(1.0 - proportions[most]), self.classes[most]
+            baseline, majority = float(1.0 - proportions.max()), self.classes[proportions.argmax()]
         return LabelingResult(
             labels if np.any(final < 0) else np.array(labels.tolist()),
             codes >= 0,
@@ -398,7 +397,8 @@ class LabelingLoop:
             self._review_order(),
             self._claim(),
             self._state.marks.notes(),
-            *guess,
+            baseline,
+            majority,
         )
 
     def _review_order(self) -> np.ndarray:
@@ -519,7 +519,7 @@ class LabelingLoop:
         """Return why a row is labeled now."""
         if self._codes[row] == DISPUTED:
             return "settle"
-        # also if the row was shown before the draw, or comes back since nobody could tell
+        # also if the row was shown before the draw, or comes back since it was skipped
         is_open = self._codes[row] < 0
         if is_open and any(row in one.order[: one.n_test] for one in self._state.attempts):
             return "test"
