@@ -62,7 +62,7 @@ def test_a_command_that_is_stopped_leaves_nothing(tmp_path):
     assert process.exitcode == 130, said
     assert said.splitlines()[-1] == "error: Stopped. Nothing was written."
     assert "Traceback" not in said
-    assert {path.name for path in tmp_path.iterdir()} == {"rows.parquet", "printed"}
+    assert {path.name for path in tmp_path.iterdir()} == {"rows.parquet", "out"}
 
 
 @pytest.mark.parametrize(
